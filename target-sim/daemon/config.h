@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the daemon serves: the model that the JSON file, or the generator
+ * behind the command line, fills in. Not here: sockets, files, the engine.
+ * Names and ranges follow nvmet's configfs as nvmetcli saves it.
+ */
+#ifndef LOCKSTEP_DAEMON_CONFIG_H
+#define LOCKSTEP_DAEMON_CONFIG_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/parse.h"
+
+enum ConfigLimits {
+    CONFIG_FILE_MAX = 16 << 20,      /* bytes of a configuration file */
+    CONFIG_DEPTH_MAX = 16,           /* nesting of it; a real file has 6 */
+    CONFIG_NQN_MAX = 223,            /* bytes; NVMe base, NVMe Qualified Names */
+    CONFIG_SERIAL_MAX = 20,          /* bytes; Identify Controller SN */
+    CONFIG_MODEL_MAX = 40,           /* bytes; Identify Controller MN */
+    CONFIG_FIRMWARE_MAX = 8,         /* bytes; Identify Controller FR */
+    CONFIG_PORTS_MAX = 1024,
+    CONFIG_SUBSYSTEMS_MAX = 1024,
+    CONFIG_NSID_MAX = 1024,          /* nvmet's limit of namespaces per subsystem */
+    CONFIG_CNTLID_MAX = 0xffef,      /* FFF0h and above are reserved */
+    CONFIG_GRPID_MAX = 128,          /* nvmet's limit of ANA groups */
+    CONFIG_INLINE_DATA_MAX = 65536,  /* bytes of in-capsule data */
+    CONFIG_QUEUE_SIZE_MIN = 16,
+    CONFIG_QUEUE_SIZE_MAX = 1024,
+    CONFIG_QUEUES_MAX = 128,         /* I/O queues of one controller */
+    CONFIG_BLOCK_SIZE_MIN = 512,
+    CONFIG_BLOCK_SIZE_MAX = 4096,
+
+    CONFIG_PORT_DISCOVERY = 8009,    /* registered TCP ports */
+    CONFIG_PORT_NVME = 4420,
+};
+
+/* What an error is about: the user's input (exit status 2) or the machine (1). */
+typedef enum ConfigError {
+    CONFIG_ERROR_INPUT,
+    CONFIG_ERROR_SYSTEM,
+} ConfigError;
+
+#define CONFIG_ERROR config_error_quark()
+GQuark config_error_quark(void);
+
+/* Address families with the values of the discovery log entry's ADRFAM. */
+typedef enum ConfigAdrfam {
+    CONFIG_ADRFAM_IPV4 = 1,
+    CONFIG_ADRFAM_IPV6 = 2,
+} ConfigAdrfam;
+
+typedef enum ConfigBackend {
+    CONFIG_BACKEND_RAM,
+    CONFIG_BACKEND_NULL,
+    CONFIG_BACKEND_FILE,
+} ConfigBackend;
+
+extern const ParseName config_adrfams[];
+extern const ParseName config_ana_states[]; /* values of the ANA log page */
+extern const ParseName config_treqs[];      /* values of TREQ in a discovery entry */
+
+/* Where a namespace's blocks are: the text "device.path" taken apart. */
+typedef struct ConfigDevice {
+    ConfigBackend backend;
+    char *path;          /* CONFIG_BACKEND_FILE only */
+    uint64_t size;       /* bytes; 0 for a file: as large as the file is */
+    uint32_t block_size; /* bytes; 0: what the file or block device has */
+} ConfigDevice;
+
+typedef struct ConfigNamespace {
+    unsigned line; /* in the configuration file, 0 if generated */
+    uint32_t nsid;
+    uint32_t ana_grpid;
+    uint32_t enable;
+    uint8_t uuid[16];  /* zero until config_finish() derives one */
+    uint8_t nguid[16]; /* zero: none */
+    ConfigDevice device;
+} ConfigNamespace;
+
+typedef struct ConfigSubsystem {
+    unsigned line;
+    char *nqn;
+    uint32_t allow_any_host;
+    GPtrArray *allowed_hosts; /* of char * */
+    char *serial;
+    char *model;
+    char *firmware;
+    uint32_t ieee_oui;
+    uint32_t version;    /* as in the property VS */
+    uint32_t cntlid_min;
+    uint32_t cntlid_max;
+    uint32_t qid_max;    /* I/O queues of one controller */
+    GPtrArray *namespaces; /* of ConfigNamespace * */
+} ConfigSubsystem;
+
+/* A host that "allowed_hosts" may name. */
+typedef struct ConfigHost {
+    unsigned line;
+    char *nqn;
+} ConfigHost;
+
+typedef struct ConfigAnaGroup {
+    unsigned line;
+    uint32_t grpid;
+    unsigned state;
+} ConfigAnaGroup;
+
+/* A discovery controller elsewhere that ours refers a host to. */
+typedef struct ConfigReferral {
+    unsigned line;
+    char *name;
+    unsigned adrfam;
+    char *traddr;
+    uint32_t trsvcid;
+    unsigned treq;
+    uint32_t portid;
+    uint32_t enable;
+} ConfigReferral;
+
+typedef struct ConfigPort {
+    unsigned line;
+    uint32_t portid;
+    unsigned adrfam;
+    char *traddr;
+    uint32_t trsvcid; /* 0: any free port */
+    unsigned treq;
+    char *advertise;  /* traddr for discovery entries; NULL: traddr itself */
+    uint32_t inline_data_size; /* bytes */
+    uint32_t max_queue_size;   /* entries */
+    GPtrArray *ana_groups;     /* of ConfigAnaGroup * */
+    GPtrArray *referrals;      /* of ConfigReferral * */
+    GPtrArray *subsystems;     /* of char *, NQNs */
+} ConfigPort;
+
+typedef struct Config {
+    char *file;            /* for messages; NULL if generated */
+    GPtrArray *hosts;      /* of ConfigHost * */
+    GPtrArray *ports;      /* of ConfigPort * */
+    GPtrArray *subsystems; /* of ConfigSubsystem * */
+} Config;
+
+/* What the generator's flags ask for. */
+typedef struct ConfigGenerator {
+    uint32_t subsystems;
+    uint32_t paths;
+    uint32_t namespaces;  /* per subsystem */
+    ConfigDevice device;  /* for a file: path is the directory */
+    unsigned adrfam;
+    const char *traddr;
+    uint32_t trsvcid;     /* of path 1; the next paths count up; 0: any */
+    const char *advertise;
+    uint32_t inline_data_size;
+    uint32_t max_queue_size;
+    uint32_t qid_max;
+    const unsigned *ana;  /* one state per path */
+} ConfigGenerator;
+
+/**
+ * config_new - an empty configuration
+ *
+ * Return: a new object; free it with config_free().
+ */
+Config *config_new(void);
+void config_free(Config *config);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
+
+/* New parts with nvmet's defaults; the arrays of Config own what is added. */
+ConfigHost *config_host_new(void);
+ConfigPort *config_port_new(void);
+ConfigSubsystem *config_subsystem_new(void);
+ConfigNamespace *config_namespace_new(void);
+ConfigAnaGroup *config_ana_group_new(void);
+ConfigReferral *config_referral_new(void);
+
+/**
+ * config_find_subsystem - look a subsystem up by its NQN
+ *
+ * Return: the subsystem, owned by @config, or NULL.
+ */
+ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn);
+
+/**
+ * config_device_parse - take a "device.path" apart
+ * @text: "ram:256M", "null:1G", "file:/path?size=256M", each with
+ *        "block_size=4096" among the ?key=value&key=value options, or a plain
+ *        absolute path
+ * @device: filled on success; config_device_clear() frees what it owns
+ * @why: on failure what is allowed, static
+ *
+ * Return: true on success.
+ */
+bool config_device_parse(const char *text, ConfigDevice *device, const char **why);
+void config_device_clear(ConfigDevice *device);
+
+/**
+ * config_generate - the configuration that the generator's flags stand for
+ * @generator: values already in range
+ *
+ * NQNs are nqn.2026-01.org.lockstep:subsystem1 and so on.
+ *
+ * Return: a new object for config_finish().
+ */
+Config *config_generate(const ConfigGenerator *generator);
+
+/**
+ * config_load - read a configuration file
+ * @file: nvmetcli's JSON
+ * @error: set on failure: file, line, path of the key, value, what is allowed
+ *
+ * Return: a new object for config_finish(), or NULL.
+ */
+Config *config_load(const char *file, GError **error);
+
+/**
+ * config_parse - config_load() on text in memory
+ * @name: of the file, for messages
+ * @text: need not be NUL-terminated
+ * @length: bytes
+ */
+Config *config_parse(const char *name, const char *text, size_t length, GError **error);
+
+/**
+ * config_finish - check what needs the whole (duplicates, references between
+ *                 parts, addresses) and derive what was left out
+ * @config: changed in place: UUIDs from NQN and NSID, serial numbers from the
+ *          NQN, so that they are the same on each run
+ * @error: set on failure, as config_load() does
+ *
+ * Return: true if the daemon can try to serve @config.
+ */
+bool config_finish(Config *config, GError **error);
+
+#endif
