@@ -37,6 +37,11 @@ def wanted():
     return items
 
 
+def fits(version, series):
+    """Whether a package version, its epoch aside, belongs to a series ("10.0.")."""
+    return version.split(":", 1)[-1].startswith(series)
+
+
 def sha256(path):
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -62,7 +67,7 @@ class Cache:
     def get(self, item):
         """The index entry of an item whose files are all here, else None."""
         entry = self.index.get(self.key(item))
-        if entry and entry["version"].startswith(item["series"]) and all(
+        if entry and fits(entry["version"], item["series"]) and all(
                 (self.files / name).is_file() for name in entry["files"]):
             return entry
         return None
@@ -110,7 +115,7 @@ class Apt:
             (root / sub).mkdir(parents=True, exist_ok=True)
         self.options = [f"-oDir::Etc::sourcelist={root}/sources.list", "-oDir::Etc::sourceparts=/dev/null",
                         f"-oDir::State::Lists={root}/lists", f"-oDir::Cache={root}/cache",
-                        "-oDir::Cache::pkgcache=", "-oDir::Cache::srcpkgcache=",
+                        "-oDir::Cache::pkgcache=pkgcache.bin", "-oDir::Cache::srcpkgcache=srcpkgcache.bin",
                         "-oDir::State::status=/dev/null", "-oAPT::Sandbox::User=root",
                         "-oAPT::Get::List-Cleanup=1", "-oAcquire::Retries=3", "-oDebug::NoLocking=1"]
 
@@ -133,7 +138,7 @@ class Apt:
         found = []
         for item in items:
             fitting = [v for v in known.get((item["name"], item["release"], item["kind"] == "source"), [])
-                       if v.startswith(item["series"])]
+                       if fits(v, item["series"])]
             if not fitting:
                 raise FetchError(f"{item['release']} has no {item['kind']} {item['name']} {item['series']}*")
             found.append((item, fitting[0]))

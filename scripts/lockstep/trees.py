@@ -71,7 +71,7 @@ def _key(cache, items):
 def _source(cache, item):
     def fill(fresh):
         dsc = next(p for p in cache.checked(item) if p.suffix == ".dsc")
-        progress.run(f"unpack-{item['name']}", ["dpkg-source", "--no-check", "-x", dsc, fresh],
+        progress.run(f"unpack-{item['name']}", ["dpkg-source", "--no-check", "--no-copy", "-x", dsc, fresh],
                      title=cache.get(item)["version"])
     name = item["name"]
     _make(name, paths.SRC / name, paths.SRC / f"{name}.key", _key(cache, [item]), fill)

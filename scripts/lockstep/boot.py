@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`testbed boot`: target and guest up, everything connected, then a shell or a demo."""
+import json
+import os
+import sys
+import time
+
+from . import machine, options as opts, table, terminal
+from .run import Run
+from .target import Target
+
+DEMO_SIZE = 2 << 20             # bytes written and verified on each namespace
+CONNECT_SECONDS = 120
+DEMO_SECONDS = 120
+
+
+def say(text):
+    print(f"testbed: {text}", file=sys.stderr, flush=True)
+
+
+def add_parser(verbs):
+    parser = verbs.add_parser(
+        "boot", help="boot the guest with everything connected: a shell, or a demo without a terminal",
+        description="Starts target-sim and the guest, connects every controller, prints what is connected. On a "
+                    "terminal a shell of the guest follows (Ctrl-] leaves it, so do exit and poweroff). Without "
+                    "one, or with --batch or BATCH=1, fio writes and verifies data on every namespace with header "
+                    "and data digests on; the exit status is 0 only if all of it verified.")
+    opts.add_machine(parser)
+    opts.add_target(parser)
+    opts.add_connect(parser)
+    parser.add_argument("--batch", action="store_true", help="the demo, even on a terminal (as BATCH=1 does)")
+    parser.set_defaults(run=main)
+
+
+def batch_wanted(options):
+    value = os.environ.get("BATCH", "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f"BATCH={value}: 0 or 1 is needed")
+    return options.batch or value == "1" or not (sys.stdin.isatty() and sys.stdout.isatty())
+
+
+def start(run, options, script, variables):
+    """Start target and guest with a script of scripts/guest/; they end with the Run."""
+    machine.need(machine.paths.QEMU, "QEMU")
+    machine.need(options.kernel, "the kernel")
+    machine.need(options.initrd, "the image")
+    machine.need(machine.paths.TARGET_SIM, "target-sim")
+    accel = machine.choose_accel(options.accel)
+    target = Target(run.folder, opts.target_arguments(options))
+    run.targets.append(target)
+    target.start()
+    ports = target.ready["ports"]
+    of_port = {p["portid"]: p for p in ports}
+    controllers = sum(len(s.get("ports", of_port)) for s in target.ready["subsystems"])
+    spaces = sum(len(s["namespaces"]) for s in target.ready["subsystems"])
+    run.give_script(script, {
+        "TRADDR": ports[0]["traddr"], "PORT": ports[0]["trsvcid"], "CONNECT": opts.connect_options(options),
+        "CONTROLLERS": controllers, "SPACES": spaces, **variables})
+    run.start_qemu(options, accel)
+    return accel, target
+
+
+def show_table(run):
+    subsystems = table.parse_description(run.blob("table.tsv"))
+    print(table.subsystem_table(subsystems), flush=True)
+    return subsystems
+
+
+def demo_rows(report):
+    """fio's JSON as rows: what was written, read back, and whether it verified."""
+    rows = []
+    for job in report["jobs"]:
+        rows.append([job["jobname"], table.human_size(job["write"]["io_bytes"]),
+                     table.human_size(job["read"]["io_bytes"]), job["error"],
+                     "verified" if job["error"] == 0 and job["read"]["io_bytes"] == job["write"]["io_bytes"] > 0
+                     else "FAILED"])
+    return rows
+
+
+def shell(run, options, began):
+    rows, columns = terminal.size()
+    run.kernel_options += ["lockstep.shell", f"lockstep.tty={rows}x{columns}"]
+    accel, _ = start(run, options, "shell.sh", {})
+    say(f"guest starts ({accel}, {options.cpus} CPUs); console log: {run.console_log}")
+    run.wait_mark("begin", "shell", CONNECT_SECONDS)
+    show_table(run)
+    say(f"ready after {time.monotonic() - began:.1f} s; leave with exit, poweroff or Ctrl-]")
+    terminal.attach(run.console, run.running)
+    run.check()
+    return run.exit_status() or 0
+
+
+def demo(run, options, began):
+    options.digests = True
+    accel, _ = start(run, options, "demo.sh", {"DEMO_SIZE": DEMO_SIZE})
+    say(f"guest starts ({accel}, {options.cpus} CPUs)")
+    run.wait_mark("begin", "demo", CONNECT_SECONDS)
+    show_table(run)
+    say(f"connected after {time.monotonic() - began:.1f} s; fio writes and verifies on every namespace")
+    status = run.wait_exit(DEMO_SECONDS)
+    rows = demo_rows(json.loads(run.blob("fio.json"))) if (run.folder_out / "fio.json").exists() else []
+    print()
+    print(table.render(["namespace", "written", "read back", "errors", "crc32c"], rows), flush=True)
+    if status or not rows or any(row[-1] != "verified" for row in rows):
+        run.failed = True
+        failure = run.folder_out / "failure.txt"
+        say("failed: " + (failure.read_text().strip() if failure.exists() else f"the guest's status is {status}"))
+        say(f"logs are kept in {run.folder}")
+        return 1
+    say(f"all data verified, header and data digests on, in {time.monotonic() - began:.1f} s")
+    return 0
+
+
+def main(options):
+    began = time.monotonic()
+    work = demo if batch_wanted(options) else shell
+    with Run("boot") as run:
+        try:
+            return work(run, options, began)
+        except Exception:
+            if any(run.folder.glob("*.log")):
+                say(f"logs are kept in {run.folder}")
+            raise

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The QEMU command line of a live-mode machine, and the choice of an accelerator."""
+import json
+import os
+import signal
+import subprocess
+
+from . import paths
+
+KVM_PROBE_SECONDS = 6
+
+COMMAND_LINE = ["console=ttyS0", "quiet", "panic=-1", "oops=panic", "softlockup_panic=1",
+                "hung_task_panic=1", "tsc=reliable"]
+
+
+class MachineError(Exception):
+    """A part of the machine is missing or wrong; the text says what to do."""
+
+
+def need(path, what):
+    """A built file, or MachineError that says how to get it."""
+    if not path.is_file():
+        raise MachineError(f"{what} {path} is missing: run make setup")
+    return path
+
+
+def firmware_options():
+    share = paths.FIRMWARE / "usr" / "share"
+    return ["-L", share / "qemu", "-L", share / "seabios"]
+
+
+def _boot_id():
+    with open("/proc/sys/kernel/random/boot_id") as stream:
+        return stream.read().strip()
+
+
+def _kvm_runs_a_guest():
+    """Boot the kernel without a root under KVM: it panics and resets within a second, or KVM is of no use."""
+    argv = [paths.QEMU, *firmware_options(), "-M", "q35", "-accel", "kvm", "-cpu", "host", "-m", "256M",
+            "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-kernel", paths.VMLINUX, "-append", "panic=-1 quiet"]
+    proc = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return proc.wait(timeout=KVM_PROBE_SECONDS) == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(proc.pid, signal.SIGKILL)
+        try:
+            proc.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            pass        # stuck in the kernel: it goes when the kernel lets it
+        return False
+
+
+def kvm_works():
+    """Whether KVM really runs guests here; asked once after each boot of the machine."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    answer_file = paths.BUILD / "kvm-probe.json"
+    try:
+        answer = json.loads(answer_file.read_text())
+        if answer["boot_id"] == _boot_id():
+            return answer["works"]
+    except (OSError, ValueError, KeyError):
+        pass
+    works = _kvm_runs_a_guest()
+    answer_file.write_text(json.dumps({"boot_id": _boot_id(), "works": works}) + "\n")
+    return works
+
+
+def choose_accel(wanted):
+    """'kvm' or 'tcg' for 'auto', 'kvm' or 'tcg'. Raises MachineError where KVM is asked for and does not work."""
+    if wanted == "tcg":
+        return "tcg"
+    works = kvm_works()
+    if wanted == "kvm" and not works:
+        raise MachineError("--accel kvm: KVM does not run guests on this machine; use --accel tcg")
+    return "kvm" if works else "tcg"
+
+
+def command(options, accel, run):
+    """The whole QEMU command for a machine.
+
+    options: cpus, memory (MiB), nic, kernel, initrd, append (see cli.py).
+    run: the Run whose folders, sockets and boot time-out are used.
+    """
+    cpu = "host" if accel == "kvm" else "max"
+    tcg = "tcg,thread=" + ("multi" if options.cpus > 1 else "single")
+    append = " ".join([*COMMAND_LINE, *run.kernel_options, *options.append])
+    argv = [paths.QEMU, *firmware_options(), "-name", "lockstep", "-M", "q35",
+            "-accel", "kvm" if accel == "kvm" else tcg, "-cpu", cpu,
+            "-smp", options.cpus, "-m", f"{options.memory}M",
+            "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-kernel", options.kernel, "-initrd", options.initrd, "-append", append,
+            "-chardev", f"socket,id=console,path={run.console_socket},server=on,wait=off,"
+                        f"logfile={run.console_log}",
+            "-serial", "chardev:console",
+            "-device", f"lockstep-control,in={run.folder_in},out={run.folder_out},"
+                       f"boot-timeout={run.boot_timeout}",
+            "-netdev", "user,id=net0", "-device", f"{options.nic},netdev=net0,romfile="]
+    return [str(a) for a in argv + run.qemu_options]
