@@ -65,8 +65,9 @@ extern const ParseName config_treqs[];      /* values of TREQ in a discovery ent
 typedef struct ConfigDevice {
     ConfigBackend backend;
     char *path;          /* CONFIG_BACKEND_FILE only */
-    uint64_t size;       /* bytes; 0 for a file: as large as the file is */
-    uint32_t block_size; /* bytes; 0: what the file or block device has */
+    /* 0 for a file: what the file or block device has; known once it is open. */
+    uint64_t size;       /* bytes */
+    uint32_t block_size; /* bytes */
 } ConfigDevice;
 
 typedef struct ConfigNamespace {
@@ -124,7 +125,7 @@ typedef struct ConfigPort {
     uint32_t portid;
     unsigned adrfam;
     char *traddr;
-    uint32_t trsvcid; /* 0: any free port */
+    uint32_t trsvcid; /* 0: any free port, until the listener fills in which */
     unsigned treq;
     char *advertise;  /* traddr for discovery entries; NULL: traddr itself */
     uint32_t inline_data_size; /* bytes */
