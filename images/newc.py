@@ -13,6 +13,11 @@ ALIGN = 4               # of names and data, counted from the start of the archi
 ARCHIVE_ALIGN = 512     # so that another archive may be appended
 
 
+def is_plain(name):
+    """Whether name is absolute and has no empty, "." or ".." part."""
+    return name[:1] == "/" and not {"", ".", ".."} & set(name[1:].split("/"))
+
+
 class Archive:
     """A file system tree that becomes an archive whose bytes depend on the tree alone.
 
@@ -28,7 +33,7 @@ class Archive:
         return name in self._entries
 
     def _add(self, name, mode, data=b"", rdev=(0, 0)):
-        if not name.startswith("/") or posixpath.normpath(name) != name:
+        if not is_plain(name):
             raise ValueError(f"'{name}' is not a plain absolute name")
         if name in self._entries and self._entries[name] != (mode, data, rdev):
             raise ValueError(f"two different entries want to be {name}")
