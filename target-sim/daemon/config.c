@@ -26,9 +26,10 @@ const ParseName config_ana_states[] = {
     {NULL, 0},
 };
 
-/* NVMe base, log page 70h, TREQ bits 1:0. "required" would promise TLS. */
+/* NVMe base, log page 70h, TREQ bits 1:0; the names are nvmet's. */
 const ParseName config_treqs[] = {
     {"not specified", 0},
+    {"required", 1},
     {"not required", 2},
     {NULL, 0},
 };
@@ -117,8 +118,8 @@ ConfigPort *config_port_new(void)
     ConfigPort *port = g_new0(ConfigPort, 1);
 
     port->adrfam = CONFIG_ADRFAM_IPV4;
-    port->inline_data_size = 16384;
-    port->max_queue_size = 128;
+    port->inline_data_size = LST_INLINE_DEFAULT;
+    port->max_queue_size = LST_QUEUE_SIZE_DEFAULT;
     port->ana_groups = g_ptr_array_new_with_free_func(g_free);
     port->referrals = g_ptr_array_new_with_free_func(referral_free);
     port->subsystems = g_ptr_array_new_with_free_func(g_free);
@@ -133,7 +134,7 @@ ConfigSubsystem *config_subsystem_new(void)
     subsystem->version = 0x00020000;
     subsystem->cntlid_min = 1;
     subsystem->cntlid_max = CONFIG_CNTLID_MAX;
-    subsystem->qid_max = CONFIG_QUEUES_MAX;
+    subsystem->qid_max = LST_QID_DEFAULT;
     subsystem->allowed_hosts = g_ptr_array_new_with_free_func(g_free);
     subsystem->namespaces = g_ptr_array_new_with_free_func(namespace_free);
     return subsystem;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/parse.h"
+#include "engine/limits.h"
 
 enum ConfigLimits {
     CONFIG_FILE_MAX = 16 << 20,      /* bytes of a configuration file */
@@ -20,20 +21,12 @@ enum ConfigLimits {
     CONFIG_SERIAL_MAX = 20,          /* bytes; Identify Controller SN */
     CONFIG_MODEL_MAX = 40,           /* bytes; Identify Controller MN */
     CONFIG_FIRMWARE_MAX = 8,         /* bytes; Identify Controller FR */
-    CONFIG_PORTS_MAX = 1024,
-    CONFIG_SUBSYSTEMS_MAX = 1024,
-    CONFIG_NSID_MAX = 1024,          /* nvmet's limit of namespaces per subsystem */
+    CONFIG_TRADDR_MAX = 255,         /* bytes; discovery log entry TRADDR less the NUL */
     CONFIG_CNTLID_MAX = 0xffef,      /* FFF0h and above are reserved */
-    CONFIG_GRPID_MAX = 128,          /* nvmet's limit of ANA groups */
-    CONFIG_INLINE_DATA_MAX = 65536,  /* bytes of in-capsule data */
-    CONFIG_QUEUE_SIZE_MIN = 16,
-    CONFIG_QUEUE_SIZE_MAX = 1024,
-    CONFIG_QUEUES_MAX = 128,         /* I/O queues of one controller */
+    CONFIG_INLINE_UNIT = 16,         /* IOCCSZ counts 16-byte units */
     CONFIG_BLOCK_SIZE_MIN = 512,
     CONFIG_BLOCK_SIZE_MAX = 4096,
-
-    CONFIG_PORT_DISCOVERY = 8009,    /* registered TCP ports */
-    CONFIG_PORT_NVME = 4420,
+    CONFIG_PORT_DISCOVERY = 8009,    /* registered TCP port */
 };
 
 /* What an error is about: the user's input (exit status 2) or the machine (1). */
@@ -115,7 +108,6 @@ typedef struct ConfigReferral {
     unsigned adrfam;
     char *traddr;
     uint32_t trsvcid;
-    unsigned treq;
     uint32_t portid;
     uint32_t enable;
 } ConfigReferral;

@@ -72,7 +72,7 @@ static bool check_address(Place place, unsigned adrfam, const char *text)
 static bool check_ana_groups(const Config *config, guint index, GError **error)
 {
     const ConfigPort *port = config->ports->pdata[index];
-    bool seen[CONFIG_GRPID_MAX + 1] = {false};
+    bool seen[LST_ANA_GROUPS_MAX + 1] = {false};
 
     for (guint i = 0; i < port->ana_groups->len; i++) {
         const ConfigAnaGroup *group = port->ana_groups->pdata[i];
@@ -144,12 +144,18 @@ static bool check_port(const Config *config, guint index, bool *seen, GError **e
     const ConfigPort *port = config->ports->pdata[index];
     Place id = at(config, port->line, error, "ports[%u].portid", index);
     Place traddr = at(config, port->line, error, "ports[%u].addr.traddr", index);
+    Place inline_data =
+        at(config, port->line, error, "ports[%u].param.inline_data_size", index);
     Place advertise = at(config, port->line, error, "ports[%u].lockstep.advertise", index);
 
     if (seen[port->portid]) {
         return fail(&id, "port %u is given twice; allowed: once", port->portid);
     }
     seen[port->portid] = true;
+    if (port->inline_data_size % CONFIG_INLINE_UNIT) {
+        return fail(&inline_data, "wrong value %u; allowed: a multiple of %d",
+                    port->inline_data_size, CONFIG_INLINE_UNIT);
+    }
     return check_address(traddr, port->adrfam, port->traddr) &&
            (!port->advertise || check_address(advertise, port->adrfam, port->advertise)) &&
            check_listen_address(config, index, error) &&
@@ -162,9 +168,9 @@ static bool check_ports(const Config *config, GError **error)
 {
     g_autofree bool *seen = g_new0(bool, UINT16_MAX + 1);
 
-    if (config->ports->len == 0 || config->ports->len > CONFIG_PORTS_MAX) {
+    if (config->ports->len == 0 || config->ports->len > LST_PORTS_MAX) {
         Place place = at(config, 0, error, "ports");
-        return fail(&place, "%u ports; allowed: 1 to %d", config->ports->len, CONFIG_PORTS_MAX);
+        return fail(&place, "%u ports; allowed: 1 to %d", config->ports->len, LST_PORTS_MAX);
     }
     for (guint i = 0; i < config->ports->len; i++) {
         if (!check_port(config, i, seen, error)) {
@@ -177,7 +183,7 @@ static bool check_ports(const Config *config, GError **error)
 static bool check_namespaces(const Config *config, guint index, GError **error)
 {
     const ConfigSubsystem *subsystem = config->subsystems->pdata[index];
-    bool seen[CONFIG_NSID_MAX + 1] = {false};
+    bool seen[LST_NSID_MAX + 1] = {false};
 
     for (guint i = 0; i < subsystem->namespaces->len; i++) {
         const ConfigNamespace *ns = subsystem->namespaces->pdata[i];
@@ -249,10 +255,10 @@ static bool check_subsystems(const Config *config, GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 
-    if (config->subsystems->len > CONFIG_SUBSYSTEMS_MAX) {
+    if (config->subsystems->len > LST_SUBSYS_MAX) {
         Place place = at(config, 0, error, "subsystems");
         return fail(&place, "%u subsystems; allowed: at most %d", config->subsystems->len,
-                    CONFIG_SUBSYSTEMS_MAX);
+                    LST_SUBSYS_MAX);
     }
     for (guint i = 0; i < config->subsystems->len; i++) {
         if (!check_subsystem(config, i, seen, error)) {

@@ -22,14 +22,18 @@ static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, vo
 
 static bool read_version(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
 {
+    static const uint32_t known[] = {0x010300, 0x010400, 0x020000, 0x020100};
     g_autofree char *text = json_source_text(node);
     uint32_t *version = (uint32_t *)((char *)target + key->offset);
 
-    if (!text || !parse_version(text, version) || *version < 0x00010300 ||
-        *version > 0x00020000) {
-        return json_source_fail(source, node, "a string from \"1.3\" to \"2.0\"");
+    if (text && parse_version(text, version)) {
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+            if (*version == known[i]) {
+                return true;
+            }
+        }
     }
-    return true;
+    return json_source_fail(source, node, "\"1.3\", \"1.4\", \"2.0\" or \"2.1\"");
 }
 
 static bool read_device(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
@@ -58,6 +62,7 @@ static bool read_off(JsonSource *source, JsonNode *node, const JsonKey *key G_GN
 
 static const ParseName trtypes[] = {{"tcp", 3}, {NULL, 0}};
 static const ParseName sectypes[] = {{"none", 0}, {NULL, 0}};
+static const ParseName referral_treqs[] = {{"not specified", 0}, {NULL, 0}};
 
 /* For keys with a single allowed value: there is nothing to keep. */
 static bool read_only_name(JsonSource *source, JsonNode *node, const JsonKey *key,
@@ -99,8 +104,8 @@ static const JsonKey host_keys[] = {
 static const JsonKey referral_addr_keys[] = {
     {"adrfam", NAME(ConfigReferral, adrfam, config_adrfams)},
     {"portid", NUMBER(ConfigReferral, portid, 0, UINT16_MAX)},
-    {"traddr", STRING(ConfigReferral, traddr, 255), .required = true},
-    {"treq", NAME(ConfigReferral, treq, config_treqs)},
+    {"traddr", STRING(ConfigReferral, traddr, CONFIG_TRADDR_MAX), .required = true},
+    {"treq", ONLY(referral_treqs)},
     {"trsvcid", NUMBER(ConfigReferral, trsvcid, 1, UINT16_MAX)},
     {"trtype", ONLY(trtypes), .required = true},
     {"tsas", ONLY(sectypes)},
@@ -121,13 +126,13 @@ static const JsonKey ana_keys[] = {
 
 static const JsonKey ana_group_keys[] = {
     {"ana", OBJECT(ana_keys), .required = true},
-    {"grpid", NUMBER(ConfigAnaGroup, grpid, 1, CONFIG_GRPID_MAX), .required = true},
+    {"grpid", NUMBER(ConfigAnaGroup, grpid, 1, LST_ANA_GROUPS_MAX), .required = true},
     {NULL},
 };
 
 static const JsonKey port_addr_keys[] = {
     {"adrfam", NAME(ConfigPort, adrfam, config_adrfams), .required = true},
-    {"traddr", STRING(ConfigPort, traddr, 255), .required = true},
+    {"traddr", STRING(ConfigPort, traddr, CONFIG_TRADDR_MAX), .required = true},
     {"treq", NAME(ConfigPort, treq, config_treqs)},
     {"trsvcid", NUMBER(ConfigPort, trsvcid, 0, UINT16_MAX), .required = true},
     {"trtype", ONLY(trtypes), .required = true},
@@ -136,15 +141,15 @@ static const JsonKey port_addr_keys[] = {
 };
 
 static const JsonKey port_param_keys[] = {
-    {"inline_data_size", NUMBER(ConfigPort, inline_data_size, 0, CONFIG_INLINE_DATA_MAX)},
+    {"inline_data_size", NUMBER(ConfigPort, inline_data_size, 0, LST_INLINE_MAX)},
     {"max_queue_size",
-     NUMBER(ConfigPort, max_queue_size, CONFIG_QUEUE_SIZE_MIN, CONFIG_QUEUE_SIZE_MAX)},
+     NUMBER(ConfigPort, max_queue_size, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX)},
     {"pi_enable", .read = read_off},
     {NULL},
 };
 
 static const JsonKey port_lockstep_keys[] = {
-    {"advertise", STRING(ConfigPort, advertise, 255)},
+    {"advertise", STRING(ConfigPort, advertise, CONFIG_TRADDR_MAX)},
     {NULL},
 };
 
@@ -168,7 +173,7 @@ static const JsonKey device_keys[] = {
 
 /* nvmetcli writes the group twice: as attribute "ana.grpid" and as "ana_grpid". */
 static const JsonKey namespace_ana_keys[] = {
-    {"grpid", NUMBER(ConfigNamespace, ana_grpid, 1, CONFIG_GRPID_MAX)},
+    {"grpid", NUMBER(ConfigNamespace, ana_grpid, 1, LST_ANA_GROUPS_MAX)},
     {NULL},
 };
 
@@ -179,10 +184,10 @@ static const JsonKey resv_keys[] = {
 
 static const JsonKey namespace_keys[] = {
     {"ana", OBJECT(namespace_ana_keys)},
-    {"ana_grpid", NUMBER(ConfigNamespace, ana_grpid, 1, CONFIG_GRPID_MAX)},
+    {"ana_grpid", NUMBER(ConfigNamespace, ana_grpid, 1, LST_ANA_GROUPS_MAX)},
     {"device", OBJECT(device_keys), .required = true},
     {"enable", NUMBER(ConfigNamespace, enable, 0, 1)},
-    {"nsid", NUMBER(ConfigNamespace, nsid, 1, CONFIG_NSID_MAX), .required = true},
+    {"nsid", NUMBER(ConfigNamespace, nsid, 1, LST_NSID_MAX), .required = true},
     {"resv", OBJECT(resv_keys)},
     {NULL},
 };
@@ -195,7 +200,7 @@ static const JsonKey attr_keys[] = {
     {"ieee_oui", NUMBER(ConfigSubsystem, ieee_oui, 0, 0xffffff)},
     {"model", STRING(ConfigSubsystem, model, CONFIG_MODEL_MAX)},
     {"pi_enable", .read = read_off},
-    {"qid_max", NUMBER(ConfigSubsystem, qid_max, 1, CONFIG_QUEUES_MAX)},
+    {"qid_max", NUMBER(ConfigSubsystem, qid_max, 1, LST_QID_MAX)},
     {"serial", STRING(ConfigSubsystem, serial, CONFIG_SERIAL_MAX)},
     {"version", .read = read_version, .offset = offsetof(ConfigSubsystem, version)},
     {NULL},

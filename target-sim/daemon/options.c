@@ -132,6 +132,12 @@ static bool read_advertise(Options *options, const OptionSpec *spec G_GNUC_UNUSE
     return address_of(value, &adrfam);
 }
 
+static bool read_inline(Options *options, const OptionSpec *spec, const char *value)
+{
+    return read_number(options, spec, value) &&
+           options->generator.inline_data_size % CONFIG_INLINE_UNIT == 0;
+}
+
 static bool read_ana(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
 {
     g_auto(GStrv) states = g_strsplit(value, ",", -1);
@@ -182,7 +188,7 @@ static const OptionSpec specs[] = {
      "serve what FILE says: JSON as `nvmetcli save` writes it\n(docs/target-sim.md lists the keys)",
      FIELD(config_file)},
     {"subsystems", "N", read_number, NULL, "NVM subsystems (default 1)",
-     FIELD(generator.subsystems), .min = 1, .max = CONFIG_SUBSYSTEMS_MAX, .generator = true},
+     FIELD(generator.subsystems), .min = 1, .max = LST_SUBSYS_MAX, .generator = true},
     {"paths", "N", read_number, NULL,
      "ports, each of which serves every subsystem (default 1)",
      FIELD(generator.paths), .min = 1, .max = OPTIONS_PATHS_MAX, .generator = true},
@@ -202,15 +208,15 @@ static const OptionSpec specs[] = {
      "paths count PORT up; 0 is any free port for each", .generator = true},
     {"advertise", "ADDR", read_advertise, "a numeric IPv4 or IPv6 address",
      "address that discovery reports instead of --listen's", .generator = true},
-    {"inline-data-size", "BYTES", read_number, NULL,
+    {"inline-data-size", "BYTES", read_inline, "a multiple of 16 from 0 to 65536",
      "in-capsule data of I/O commands (default 16384)",
-     FIELD(generator.inline_data_size), .min = 0, .max = CONFIG_INLINE_DATA_MAX,
+     FIELD(generator.inline_data_size), .min = 0, .max = LST_INLINE_MAX,
      .generator = true},
     {"max-queue-size", "N", read_number, NULL, "entries of a queue (default 128)",
-     FIELD(generator.max_queue_size), .min = CONFIG_QUEUE_SIZE_MIN, .max = CONFIG_QUEUE_SIZE_MAX,
+     FIELD(generator.max_queue_size), .min = LST_QUEUE_SIZE_MIN, .max = LST_QUEUE_SIZE_MAX,
      .generator = true},
     {"max-queues", "N", read_number, NULL, "I/O queues of each controller (default 128)",
-     FIELD(generator.qid_max), .min = 1, .max = CONFIG_QUEUES_MAX, .generator = true},
+     FIELD(generator.qid_max), .min = 1, .max = LST_QID_MAX, .generator = true},
     {"ana", "STATE[,STATE...]", read_ana,
      "optimized, non-optimized, inaccessible, persistent-loss or change, once per path",
      "ANA state of each path, or one for all (default optimized)", .generator = true},
@@ -240,9 +246,9 @@ static void options_init(Options *options)
             .device = {CONFIG_BACKEND_RAM, NULL, 256 << 20, 512},
             .adrfam = CONFIG_ADRFAM_IPV4,
             .traddr = "127.0.0.1",
-            .inline_data_size = 16384,
-            .max_queue_size = 128,
-            .qid_max = CONFIG_QUEUES_MAX,
+            .inline_data_size = LST_INLINE_DEFAULT,
+            .max_queue_size = LST_QUEUE_SIZE_DEFAULT,
+            .qid_max = LST_QID_DEFAULT,
         },
     };
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ready file: tells the process that started target-sim that all ports
+ * listen, and where. Not here: when that is. No standard; JSON, RFC 8259.
+ */
+#ifndef LOCKSTEP_DAEMON_READY_H
+#define LOCKSTEP_DAEMON_READY_H
+
+#include "daemon/config.h"
+
+/**
+ * ready_write - write the file whole or not at all
+ * @path: its name; replaced if it is there
+ * @config: with the ports' numbers and the namespaces' sizes filled in
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: true on success.
+ */
+bool ready_write(const char *path, const Config *config, GError **error);
+
+#endif
