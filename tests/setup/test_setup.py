@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""scripts/setup: wrong values, missing rights, a full disk, damaged downloads, interruptions."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+sys.dont_write_bytecode = True
+
+from lockstep import fetch, paths, trees        # noqa: E402
+
+
+def setup(env=None, top=TOP):
+    clean = {k: v for k, v in os.environ.items() if k not in ("QEMU_SRC", "LINUX_SRC", "KERNEL_CONFIG", "JOBS")}
+    return subprocess.run([top / "scripts" / "setup", "--no-build"], env=dict(clean, **(env or {})),
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+
+
+class InTemporaryFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="lockstep-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+
+class WrongValues(InTemporaryFolder):
+    def refused(self, variable, value, *parts):
+        done = setup({variable: str(value)})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for part in (f"{variable}={value}", *parts):
+            self.assertIn(str(part), done.stderr)
+
+    def test_qemu_src_that_is_no_qemu_tree_is_refused(self):
+        self.refused("QEMU_SRC", self.folder, "not a QEMU source tree")
+
+    def test_qemu_src_of_another_version_is_refused_with_that_version(self):
+        (self.folder / "hw").mkdir()
+        (self.folder / "hw" / "meson.build").touch()
+        (self.folder / "VERSION").write_text("9.2.0\n")
+        self.refused("QEMU_SRC", self.folder, "9.2.0", "10.0.x")
+
+    def test_linux_src_that_is_no_linux_tree_is_refused(self):
+        self.refused("LINUX_SRC", self.folder, "not a Linux source tree")
+
+    def test_linux_src_older_than_6_12_is_refused_with_its_version(self):
+        (self.folder / "drivers/nvme/host").mkdir(parents=True)
+        (self.folder / "Makefile").write_text("# SPDX\nVERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 0\n")
+        self.refused("LINUX_SRC", self.folder, "6.1", "6.12")
+
+    def test_kernel_config_that_does_not_exist_is_refused(self):
+        self.refused("KERNEL_CONFIG", self.folder / "none", "no such file")
+
+    def test_jobs_that_are_no_number_are_refused(self):
+        self.refused("JOBS", "many", "1 to 1024")
+
+
+class Rights(InTemporaryFolder):
+    def test_without_root_and_sudo_it_says_exactly_what_to_install(self):
+        for name, body in (("dpkg-query", "exit 0"), ("id", "echo 1000"), ("sudo", "exit 1")):
+            tool = self.folder / name
+            tool.write_text(f"#!/bin/sh\n{body}\n")
+            tool.chmod(0o755)
+        done = setup({"PATH": f"{self.folder}:/usr/bin:/bin"})
+        self.assertEqual(done.returncode, 1)
+        wanted = [line.split("#")[0].strip() for line in (TOP / "scripts/packages.txt").read_text().splitlines()]
+        wanted = sorted(w for w in wanted if w)
+        self.assertIn("apt-get install -y --no-install-recommends " + " ".join(wanted), done.stderr)
+
+
+class Disk(InTemporaryFolder):
+    def test_a_disk_too_small_is_named_before_anything_is_built(self):
+        if os.geteuid() != 0:
+            self.skipTest("mounting a small file system needs root")
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", self.folder],
+                          capture_output=True).returncode:
+            self.skipTest("this machine does not let us mount a tmpfs")
+        self.addCleanup(subprocess.run, ["umount", self.folder])
+        for part in ("scripts", "images"):
+            shutil.copytree(TOP / part, self.folder / part)
+        done = setup({"LOCKSTEP_CACHE": str(paths.cache())}, self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(self.folder / "build"), done.stderr)
+        self.assertIn("GiB are needed", done.stderr)
+
+
+class Downloads(InTemporaryFolder):
+    ITEM = {"kind": "source", "name": "thing", "release": "trixie", "series": "10.0."}
+
+    def cache(self):
+        cache = fetch.Cache(self.folder)
+        (cache.files / "thing.tar").write_text("content")
+        cache.put(self.ITEM, "1:10.0.3", ["thing.tar"])
+        return cache
+
+    def test_what_is_in_the_cache_is_not_fetched_again(self):
+        self.cache()
+        with mock.patch.object(fetch, "Apt", side_effect=AssertionError("asked apt")), \
+                mock.patch.dict(os.environ, LOCKSTEP_CACHE=str(self.folder)):
+            self.assertEqual(fetch.ensure([self.ITEM]).get(self.ITEM)["version"], "1:10.0.3")
+
+    def test_a_damaged_file_is_named_and_removed(self):
+        cache = self.cache()
+        (cache.files / "thing.tar").write_text("c0ntent")
+        with self.assertRaisesRegex(fetch.FetchError, "thing.tar was damaged"):
+            cache.checked(self.ITEM)
+        self.assertIsNone(cache.get(self.ITEM))
+
+    def test_an_entry_of_another_series_does_not_count(self):
+        self.assertIsNone(self.cache().get(dict(self.ITEM, series="10.1.")))
+
+    def test_a_series_is_compared_without_the_epoch(self):
+        self.assertTrue(fetch.fits("1:10.0.13+ds-0", "10.0."))
+        self.assertFalse(fetch.fits("1:10.1.0", "10.0."))
+        self.assertFalse(fetch.fits("10:0.1", "10.0."))
+
+    def test_a_broken_index_is_taken_as_an_empty_cache(self):
+        self.cache()
+        (self.folder / "index.json").write_text("{ half")
+        self.assertIsNone(fetch.Cache(self.folder).get(self.ITEM))
+
+
+class Trees(InTemporaryFolder):
+    def make(self, key, fill):
+        trees._make("t", self.folder / "t", self.folder / "t.key", key, fill)
+
+    def test_an_interrupted_tree_is_made_again(self):
+        def half(fresh):
+            fresh.mkdir()
+            (fresh / "half").touch()
+            raise KeyboardInterrupt
+        with self.assertRaises(KeyboardInterrupt):
+            self.make("k", half)
+        self.assertFalse((self.folder / "t").exists())
+
+        def whole(fresh):
+            fresh.mkdir()
+            (fresh / "whole").touch()
+        self.make("k", whole)
+        self.assertEqual([p.name for p in (self.folder / "t").iterdir()], ["whole"])
+
+    def test_a_current_tree_is_left_alone_and_a_changed_key_remakes_it(self):
+        self.make("one", lambda fresh: fresh.mkdir())
+        self.make("one", lambda fresh: self.fail("made again"))
+        calls = []
+        self.make("two", lambda fresh: (fresh.mkdir(), calls.append(1)))
+        self.assertEqual(calls, [1])
+
+    def test_a_mirrored_tree_takes_changes_and_leaves_build_products(self):
+        origin, tree, key = self.folder / "origin", self.folder / "tree", self.folder / "tree.key"
+        origin.mkdir()
+        (origin / "a.c").write_text("one")
+        (origin / "a.o").write_text("object")
+        with mock.patch.object(paths, "SRC", self.folder):
+            trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
+            self.assertEqual(sorted(p.name for p in tree.iterdir()), ["a.c"])
+            stamp = key.stat().st_mtime_ns
+            trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
+            self.assertEqual(key.stat().st_mtime_ns, stamp)
+            (origin / "a.c").write_text("two, longer")
+            trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
+        self.assertEqual((tree / "a.c").read_text(), "two, longer")
+        self.assertGreater(key.stat().st_mtime_ns, stamp)
+
+
+class Lists(unittest.TestCase):
+    def test_every_package_of_the_list_is_explained_in_the_dependencies_page(self):
+        text = (TOP / "docs" / "dependencies.md").read_text()
+        for line in (TOP / "scripts" / "packages.txt").read_text().splitlines():
+            name = line.split("#")[0].strip()
+            if name:
+                self.assertIn(f"`{name}`", text)
+
+
+if __name__ == "__main__":
+    import tap
+    tap.main()
