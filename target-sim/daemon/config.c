@@ -179,6 +179,29 @@ ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn)
     return NULL;
 }
 
+char *config_place(const Config *config, unsigned line, const char *path)
+{
+    if (!config->file) {
+        return g_strdup(path);
+    }
+    if (!line) {
+        return g_strdup_printf("%s: %s", config->file, path);
+    }
+    return g_strdup_printf("%s:%u: %s", config->file, line, path);
+}
+
+char *config_format_uuid(const uint8_t id[16])
+{
+    GString *text = g_string_new(NULL);
+
+    for (int i = 0; i < 16; i++) {
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+
+        g_string_append_printf(text, "%s%02x", dash ? "-" : "", id[i]);
+    }
+    return g_string_free(text, FALSE);
+}
+
 /* One "key=value" behind the question mark of a device text. */
 static bool device_option(const char *option, ConfigDevice *device)
 {

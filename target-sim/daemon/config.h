@@ -175,6 +175,22 @@ ConfigReferral *config_referral_new(void);
 ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn);
 
 /**
+ * config_place - where a message about a part of the configuration points to
+ * @line: of the object, 0 if unknown
+ * @path: of the key
+ *
+ * Return: "FILE:LINE: PATH", less what is not known; freed by g_free().
+ */
+char *config_place(const Config *config, unsigned line, const char *path);
+
+/**
+ * config_format_uuid - 16 bytes as 8-4-4-4-12 hexadecimal digits
+ *
+ * Return: a new string, freed by g_free().
+ */
+char *config_format_uuid(const uint8_t id[16]);
+
+/**
  * config_device_parse - take a "device.path" apart
  * @text: "ram:256M", "null:1G", "file:/path?size=256M", each with
  *        "block_size=4096" among the ?key=value&key=value options, or a plain

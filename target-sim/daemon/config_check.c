@@ -23,20 +23,14 @@ typedef struct Place {
 static bool fail(const Place *place, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static bool fail(const Place *place, const char *format, ...)
 {
-    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char *where = config_place(place->config, place->line, place->path);
+    g_autofree char *what = NULL;
     va_list args;
 
-    if (place->config->file) {
-        g_string_append_printf(text, "%s:", place->config->file);
-    }
-    if (place->line) {
-        g_string_append_printf(text, "%u:", place->line);
-    }
-    g_string_append_printf(text, "%s%s: ", text->len ? " " : "", place->path);
     va_start(args, format);
-    g_string_append_vprintf(text, format, args);
+    what = g_strdup_vprintf(format, args);
     va_end(args);
-    g_set_error_literal(place->error, CONFIG_ERROR, CONFIG_ERROR_INPUT, text->str);
+    g_set_error(place->error, CONFIG_ERROR, CONFIG_ERROR_INPUT, "%s: %s", where, what);
     return false;
 }
 

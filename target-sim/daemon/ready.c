@@ -42,11 +42,7 @@ static void add_port(JsonBuilder *builder, const ConfigPort *port)
 
 static void add_namespace(JsonBuilder *builder, const ConfigNamespace *ns)
 {
-    const uint8_t *id = ns->uuid;
-    g_autofree char *uuid = g_strdup_printf(
-        "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", id[0], id[1],
-        id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10], id[11], id[12], id[13],
-        id[14], id[15]);
+    g_autofree char *uuid = config_format_uuid(ns->uuid);
 
     json_builder_begin_object(builder);
     add_number(builder, "nsid", ns->nsid);

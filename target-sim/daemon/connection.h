@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One accepted socket and the engine's connection behind it.
+ * Not here: what the bytes mean (engine/conn.h). NVMe/TCP 1.0: one queue each.
+ */
+#ifndef LOCKSTEP_DAEMON_CONNECTION_H
+#define LOCKSTEP_DAEMON_CONNECTION_H
+
+#include "daemon/server.h"
+
+typedef struct Connection {
+    Source source; /* fd is -1 once it is closed */
+    Server *server;
+    struct lst_conn *engine;
+    GList node;        /* in server->connections, later in server->dead */
+    GList output_node; /* in server->output */
+    bool has_output;   /* is in server->output */
+    bool held;         /* not read from: the host takes its answers too slowly */
+} Connection;
+
+/**
+ * connection_new - serve an accepted socket
+ * @server: keeps the connection until the socket is closed
+ * @port: the engine's port that the host connected to
+ * @fd: non-blocking; closed by the connection, on failure too
+ * @peer: for messages
+ * @local: the address the host connected to, or NULL if it is the port's
+ */
+void connection_new(Server *server, struct lst_port *port, int fd, const char *peer,
+                    const char *local);
+
+/**
+ * connection_has_output - note that the engine has something to send, or wants
+ *                         the connection closed; safe within engine calls
+ */
+void connection_has_output(Connection *connection);
+
+/**
+ * connection_flush - send what the engine has, as far as the socket takes it
+ *
+ * Closes the connection if the engine wants that or the socket fails.
+ */
+void connection_flush(Connection *connection);
+
+/**
+ * connection_drain - read nothing more; close when nothing is left to send
+ */
+void connection_drain(Connection *connection);
+
+/**
+ * connection_close - close the socket; the memory stays until connection_free()
+ */
+void connection_close(Connection *connection);
+
+/**
+ * connection_free - free a closed connection
+ */
+void connection_free(Connection *connection);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The listening sockets: one for each port of the configuration.
+ * Not here: accepted connections (connection.h). NVMe/TCP 1.0: any TCP port.
+ */
+#ifndef LOCKSTEP_DAEMON_LISTENER_H
+#define LOCKSTEP_DAEMON_LISTENER_H
+
+#include "daemon/server.h"
+
+typedef struct Listener {
+    Source source;
+    Server *server;
+    struct lst_port *port; /* the engine's */
+    bool wildcard;         /* listens on every address: tell the engine which it was */
+} Listener;
+
+/**
+ * listener_new - listen on a port's address
+ * @server: what connections will belong to
+ * @port: its trsvcid is filled in if it is 0
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: a listener, freed by listener_free(), or NULL. It accepts nothing
+ * until listener_start().
+ */
+Listener *listener_new(Server *server, ConfigPort *port, GError **error);
+void listener_free(Listener *listener);
+
+/**
+ * listener_start - accept connections for an engine port
+ * listener_stop - leave them to the kernel
+ */
+bool listener_start(Listener *listener);
+void listener_stop(Listener *listener);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon while it runs: one thread, one epoll set, listeners, connections.
+ * Not here: the protocol (engine/), media (backend.c). No standard.
+ */
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/backend.h"
+#include "daemon/connection.h"
+#include "daemon/listener.h"
+#include "daemon/log.h"
+#include "daemon/setup.h"
+
+enum { NS_PER_MS = 1000000 };
+
+uint64_t server_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
+/* ---- What the engine asks of us ---- */
+
+static void front_io_submit(void *front G_GNUC_UNUSED, struct lst_io *io)
+{
+    backend_submit(io);
+}
+
+static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
+{
+    connection_has_output(lst_conn_opaque(conn));
+}
+
+static void append_argument(GString *text, const struct lst_event *event, int index)
+{
+    const char *name = lst_event_info[event->id].arg[index];
+
+    if (name[0]) {
+        g_string_append_printf(text, " %s=0x%" PRIx64, name, event->args[index]);
+    }
+}
+
+static void front_trace(void *front G_GNUC_UNUSED, const struct lst_event *event)
+{
+    static const LogLevel levels[] = {
+        [LST_TRACE_DEBUG] = LOG_LEVEL_TRACE,
+        [LST_TRACE_INFO] = LOG_LEVEL_INFO,
+        [LST_TRACE_WARN] = LOG_LEVEL_WARN,
+    };
+    LogLevel level = levels[lst_event_info[event->id].level];
+    g_autoptr(GString) text = NULL;
+
+    if (!log_shows(level)) {
+        return;
+    }
+    text = g_string_new(lst_event_info[event->id].name);
+    if (event->conn_id) {
+        g_string_append_printf(text, " connection=%" PRIu64, event->conn_id);
+    }
+    if (event->cntlid) {
+        g_string_append_printf(text, " cntlid=%u qid=%u", event->cntlid, event->qid);
+    }
+    append_argument(text, event, 0);
+    append_argument(text, event, 1);
+    if (event->text) {
+        g_autofree char *shown = g_strescape(event->text, NULL);
+
+        g_string_append_printf(text, " \"%s\"", shown);
+    }
+    log_line(level, "%s", text->str);
+}
+
+/* ---- The loop's parts ---- */
+
+bool server_watch(Server *server, Source *source, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = source};
+
+    if (source->added && source->events == events) {
+        return true;
+    }
+    if (epoll_ctl(server->epoll_fd, source->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, source->fd,
+                  &event) < 0) {
+        return false;
+    }
+    source->added = true;
+    source->events = events;
+    return true;
+}
+
+void server_pause_accepting(Server *server)
+{
+    for (guint i = 0; i < server->listeners->len; i++) {
+        listener_stop(server->listeners->pdata[i]);
+    }
+    server->accept_resume_ns = server_now_ns() + SERVER_ACCEPT_PAUSE_MS * NS_PER_MS;
+}
+
+static void resume_accepting(Server *server, uint64_t now_ns)
+{
+    if (!server->accept_resume_ns || now_ns < server->accept_resume_ns) {
+        return;
+    }
+    server->accept_resume_ns = 0;
+    for (guint i = 0; i < server->listeners->len; i++) {
+        listener_start(server->listeners->pdata[i]);
+    }
+}
+
+static void start_drain(Server *server)
+{
+    GList *next;
+
+    server->draining = true;
+    server->drain_end_ns = server_now_ns() + (uint64_t)SERVER_DRAIN_MS * NS_PER_MS;
+    server->accept_resume_ns = 0;
+    g_ptr_array_set_size(server->listeners, 0);
+    for (GList *node = server->connections.head; node; node = next) {
+        next = node->next;
+        connection_drain(node->data);
+    }
+}
+
+static void signals_ready(Source *source, uint32_t events G_GNUC_UNUSED)
+{
+    Server *server = (Server *)((char *)source - offsetof(Server, signals));
+    struct signalfd_siginfo info;
+
+    if (read(source->fd, &info, sizeof(info)) != sizeof(info)) {
+        return;
+    }
+    if (server->draining) {
+        server->drain_end_ns = 0; /* asked twice: at once */
+        return;
+    }
+    log_line(LOG_LEVEL_INFO, "%s: ending", info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
+    start_drain(server);
+}
+
+/* One turn for every connection that had output at the start. */
+static void flush_output(Server *server)
+{
+    for (guint left = server->output.length; left > 0; left--) {
+        GList *node = g_queue_pop_head_link(&server->output);
+        Connection *connection;
+
+        if (!node) {
+            return;
+        }
+        connection = node->data;
+        connection->has_output = false;
+        connection_flush(connection);
+    }
+}
+
+static void free_dead(Server *server)
+{
+    GList *node;
+
+    while ((node = g_queue_pop_head_link(&server->dead))) {
+        connection_free(node->data);
+    }
+}
+
+static int timeout_ms(const Server *server, uint64_t now_ns)
+{
+    uint64_t deadline = lst_target_next_deadline(server->target);
+    uint64_t wait_ms;
+
+    if (server->output.length > 0) {
+        return 0;
+    }
+    if (server->draining) {
+        deadline = MIN(deadline, server->drain_end_ns);
+    }
+    if (server->accept_resume_ns) {
+        deadline = MIN(deadline, server->accept_resume_ns);
+    }
+    if (deadline == UINT64_MAX) {
+        return -1;
+    }
+    if (deadline <= now_ns) {
+        return 0;
+    }
+    /* Rounded up, or the last millisecond would be spent spinning. */
+    wait_ms = (deadline - now_ns + NS_PER_MS - 1) / NS_PER_MS;
+    return (int)MIN(wait_ms, (uint64_t)G_MAXINT);
+}
+
+bool server_run(Server *server, GError **error)
+{
+    struct epoll_event events[SERVER_EVENTS];
+    uint64_t now_ns = server_now_ns();
+
+    while (!server->draining ||
+           (server->connections.length > 0 && now_ns < server->drain_end_ns)) {
+        int count = epoll_wait(server->epoll_fd, events, SERVER_EVENTS,
+                               timeout_ms(server, now_ns));
+
+        if (count < 0 && errno != EINTR) {
+            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_wait: %s",
+                        g_strerror(errno));
+            return false;
+        }
+        now_ns = server_now_ns();
+        lst_target_tick(server->target, now_ns);
+        for (int i = 0; i < count; i++) {
+            Source *source = events[i].data.ptr;
+
+            source->ready(source, events[i].events);
+        }
+        resume_accepting(server, now_ns);
+        flush_output(server);
+        free_dead(server);
+    }
+    return true;
+}
+
+/* ---- Start and end ---- */
+
+/* Each host queue is a descriptor; the soft limit is for programs that use select(). */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool watch_signals(Server *server, GError **error)
+{
+    sigset_t set;
+
+    /* A peer that is gone, or a limit on file sizes, is an errno to us. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    server->signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    server->signals.ready = signals_ready;
+    if (server->signals.fd < 0 || !server_watch(server, &server->signals, EPOLLIN)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "signalfd: %s", g_strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+static bool listen_on_ports(Server *server, GError **error)
+{
+    for (guint i = 0; i < server->config->ports->len; i++) {
+        Listener *listener = listener_new(server, server->config->ports->pdata[i], error);
+
+        if (!listener) {
+            return false;
+        }
+        g_ptr_array_add(server->listeners, listener);
+        listener->port = setup_port(server->target, server->config, i, error);
+        if (!listener->port) {
+            return false;
+        }
+        if (!listener_start(listener)) {
+            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_ctl: %s",
+                        g_strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+Server *server_new(Config *config, uint64_t seed, GError **error)
+{
+    static const struct lst_front_ops ops = {
+        .io_submit = front_io_submit,
+        .conn_ready = front_conn_ready,
+        .trace = front_trace,
+    };
+    g_autoptr(Server) server = g_new0(Server, 1);
+
+    raise_descriptor_limit();
+    server->config = config;
+    server->target = lst_target_new(&ops, server, seed);
+    server->backends = g_ptr_array_new_with_free_func((GDestroyNotify)backend_close);
+    server->listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
+    server->read_buffer = g_malloc(SERVER_READ_BYTES);
+    server->signals.fd = -1;
+    server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (server->epoll_fd < 0) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll: %s", g_strerror(errno));
+        return NULL;
+    }
+    /* The engine's timers count from now, not from the start of the machine. */
+    lst_target_tick(server->target, server_now_ns());
+    if (!setup_subsystems(server->target, config, server->backends, error) ||
+        !watch_signals(server, error) || !listen_on_ports(server, error)) {
+        return NULL;
+    }
+    return g_steal_pointer(&server);
+}
+
+void server_free(Server *server)
+{
+    while (server->connections.head) {
+        connection_close(server->connections.head->data);
+    }
+    free_dead(server);
+    g_ptr_array_unref(server->listeners);
+    lst_target_free(server->target);
+    g_ptr_array_unref(server->backends);
+    if (server->signals.fd >= 0) {
+        close(server->signals.fd);
+    }
+    if (server->epoll_fd >= 0) {
+        close(server->epoll_fd);
+    }
+    g_free(server->read_buffer);
+    g_free(server);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon while it runs: one thread, one epoll set, listeners, connections.
+ * Not here: the protocol (engine/), media (backend.h). No standard.
+ */
+#ifndef LOCKSTEP_DAEMON_SERVER_H
+#define LOCKSTEP_DAEMON_SERVER_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/config.h"
+#include "engine/conn.h"
+#include "engine/target.h"
+
+enum ServerLimits {
+    SERVER_EVENTS = 256,            /* taken from epoll at once */
+    SERVER_ACCEPTS = 64,            /* connections taken from a listener at once */
+    SERVER_BACKLOG = 1024,          /* connections the kernel keeps for us */
+    SERVER_READ_BYTES = 256 << 10,  /* read from a connection before the next has its turn */
+    SERVER_SEND_BYTES = 1 << 20,    /* sent to a connection before the next has its turn */
+    SERVER_PENDING_HIGH = 4 << 20,  /* bytes a host has not taken yet: stop reading from it */
+    SERVER_PENDING_LOW = 1 << 20,   /* and go on below this */
+    SERVER_ACCEPT_PAUSE_MS = 100,   /* after running out of descriptors or memory */
+    SERVER_DRAIN_MS = 1000,         /* for hosts to take their last answers at the end */
+};
+
+typedef struct Source Source;
+
+/* A descriptor in the epoll set and what to do when it is ready. */
+struct Source {
+    int fd;
+    bool added;      /* to the epoll set */
+    uint32_t events; /* EPOLLIN, EPOLLOUT: what is waited for now */
+    void (*ready)(Source *source, uint32_t events);
+};
+
+typedef struct Server {
+    Config *config;
+    struct lst_target *target;
+    GPtrArray *backends;  /* of Backend * */
+    GPtrArray *listeners; /* of Listener * */
+    GQueue connections;   /* of Connection *: open ones */
+    GQueue output;        /* of Connection *: the engine has something for them */
+    GQueue dead;          /* of Connection *: closed, perhaps still in this round's events */
+    int epoll_fd;
+    Source signals;
+    bool draining;
+    uint64_t drain_end_ns;
+    uint64_t accept_resume_ns; /* 0: listeners are not paused */
+    uint8_t *read_buffer;      /* SERVER_READ_BYTES, shared: the engine keeps nothing of it */
+} Server;
+
+/**
+ * server_new - open backends, build the target, listen on every port
+ * @config: after config_finish(); stays the caller's and must outlive the server.
+ *          Sizes and port numbers are filled in
+ * @seed: for the engine
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: a server, freed by server_free(), or NULL.
+ */
+Server *server_new(Config *config, uint64_t seed, GError **error);
+void server_free(Server *server);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
+
+/**
+ * server_run - serve until SIGTERM or SIGINT, then let hosts take their last
+ *              answers for at most SERVER_DRAIN_MS
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: true after a signal, false if the loop itself failed.
+ */
+bool server_run(Server *server, GError **error);
+
+/* For listener.c and connection.c. */
+
+/**
+ * server_watch - add a source to the epoll set or change what it waits for
+ * @events: EPOLLIN, EPOLLOUT or 0
+ *
+ * Return: false if the kernel has no memory for it; errno says why.
+ */
+bool server_watch(Server *server, Source *source, uint32_t events);
+
+/**
+ * server_pause_accepting - leave new connections to the kernel for a while
+ */
+void server_pause_accepting(Server *server);
+
+/**
+ * server_now_ns - the clock of the loop: CLOCK_MONOTONIC in nanoseconds
+ */
+uint64_t server_now_ns(void);
+
+#endif

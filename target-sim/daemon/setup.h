@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the configuration to an engine target with its backends open.
+ * Not here: sockets (listener.c), the loop (server.c). No standard.
+ */
+#ifndef LOCKSTEP_DAEMON_SETUP_H
+#define LOCKSTEP_DAEMON_SETUP_H
+
+#include "daemon/config.h"
+#include "engine/target.h"
+
+/**
+ * setup_subsystems - open the backends and give the target its subsystems
+ * @target: empty
+ * @config: after config_finish(); the sizes of namespaces are filled in
+ * @backends: of Backend *, whose free function is backend_close(); those that
+ *            were opened are added, on failure too
+ * @error: set on failure, domain CONFIG_ERROR; names file, line and key
+ *
+ * Return: true on success.
+ */
+bool setup_subsystems(struct lst_target *target, Config *config, GPtrArray *backends,
+                      GError **error);
+
+/**
+ * setup_port - give the target one port, once its port number is known
+ * @target: with its subsystems
+ * @config: for messages
+ * @index: of the port in config->ports
+ * @error: as above
+ *
+ * Return: the port, owned by @target, or NULL.
+ */
+struct lst_port *setup_port(struct lst_target *target, const Config *config, guint index,
+                            GError **error);
+
+#endif
