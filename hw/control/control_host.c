@@ -5,6 +5,7 @@
  * Standard: none; docs/control.md describes the events.
  */
 #include "qemu/osdep.h"
+#include "qemu/cutils.h"
 #include "qemu/error-report.h"
 #include "qapi/error.h"
 #include "qobject/json-writer.h"

@@ -53,7 +53,7 @@ static void update_timer(ControlState *s)
     }
 }
 
-static void timer_expired(void *opaque)
+static void control_timer_expired(void *opaque)
 {
     ControlState *s = opaque;
 
@@ -117,7 +117,7 @@ static void control_realize(PCIDevice *dev, Error **errp)
                      PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_PREFETCH, &s->window);
     control_core_init(&s->core, &control_host_ops, &s->host,
                       memory_region_get_ram_ptr(&s->window), s->boot_timeout);
-    s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, timer_expired, s);
+    s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, control_timer_expired, s);
     s->exit.notify = control_qemu_exits;
     qemu_add_exit_notifier(&s->exit);
 }
