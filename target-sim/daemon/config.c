@@ -130,7 +130,7 @@ ConfigSubsystem *config_subsystem_new(void)
 {
     ConfigSubsystem *subsystem = g_new0(ConfigSubsystem, 1);
 
-    subsystem->model = g_strdup("Lockstep");
+    subsystem->model = g_strdup("Lockstep target");
     subsystem->version = 0x00020000;
     subsystem->cntlid_min = 1;
     subsystem->cntlid_max = CONFIG_CNTLID_MAX;
@@ -247,7 +247,10 @@ bool config_device_parse(const char *text, ConfigDevice *device, const char **wh
 
             parsed.backend = forms[i].backend;
             base = mark ? g_strndup(rest, (gsize)(mark - rest)) : g_strdup(rest);
-            options = mark ? g_strsplit(mark + 1, "&", -1) : g_new0(char *, 1);
+            options = g_strsplit(mark ? mark + 1 : "", "&", -1);
+            if (mark && !mark[1]) {
+                return false;
+            }
             break;
         }
     }

@@ -47,20 +47,27 @@ static void container_end(JsonParser *parser G_GNUC_UNUSED, void *container, voi
     g_hash_table_insert(source->lines, container, GUINT_TO_POINTER(line));
 }
 
+/* An object or array has the line it starts on, anything else that of its node. */
+static void *line_key(JsonNode *node)
+{
+    if (JSON_NODE_HOLDS_OBJECT(node)) {
+        return json_node_get_object(node);
+    }
+    if (JSON_NODE_HOLDS_ARRAY(node)) {
+        return json_node_get_array(node);
+    }
+    return node;
+}
+
 static void note_line(JsonSource *source, JsonNode *node)
 {
-    void *container = NULL;
-    guint line = json_parser_get_current_line(source->parser);
+    void *key = line_key(node);
 
-    if (JSON_NODE_HOLDS_OBJECT(node)) {
-        container = json_node_get_object(node);
-    } else if (JSON_NODE_HOLDS_ARRAY(node)) {
-        container = json_node_get_array(node);
+    if (key == node) {
+        guint line = json_parser_get_current_line(source->parser);
+
+        g_hash_table_insert(source->lines, key, GUINT_TO_POINTER(line));
     }
-    if (container) {
-        line = GPOINTER_TO_UINT(g_hash_table_lookup(source->lines, container));
-    }
-    g_hash_table_insert(source->lines, node, GUINT_TO_POINTER(line));
 }
 
 static void object_member(JsonParser *parser G_GNUC_UNUSED, JsonObject *object, const char *name,
@@ -179,7 +186,7 @@ void json_source_free(JsonSource *source)
 
 static unsigned line_of(JsonSource *source, JsonNode *node)
 {
-    return GPOINTER_TO_UINT(g_hash_table_lookup(source->lines, node));
+    return GPOINTER_TO_UINT(g_hash_table_lookup(source->lines, line_key(node)));
 }
 
 /* "FILE:LINE: PATH: " in front of every message about a node. */

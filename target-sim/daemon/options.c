@@ -218,7 +218,8 @@ static const OptionSpec specs[] = {
     {"max-queues", "N", read_number, NULL, "I/O queues of each controller (default 128)",
      FIELD(generator.qid_max), .min = 1, .max = LST_QID_MAX, .generator = true},
     {"ana", "STATE[,STATE...]", read_ana,
-     "optimized, non-optimized, inaccessible, persistent-loss or change, once per path",
+     "optimized, non-optimized, inaccessible, persistent-loss or change; one for all paths, "
+     "or one per path separated by commas",
      "ANA state of each path, or one for all (default optimized)", .generator = true},
     {"ready-file", "PATH", read_text, "a file name",
      "write PATH when all ports listen, remove it at the end:\n"
