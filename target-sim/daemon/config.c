@@ -179,6 +179,29 @@ ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn)
     return NULL;
 }
 
+bool config_advertise(Config *config, const char *address, GError **error)
+{
+    unsigned adrfam = strchr(address, ':') ? CONFIG_ADRFAM_IPV6 : CONFIG_ADRFAM_IPV4;
+    bool found = false;
+
+    for (guint i = 0; i < config->ports->len; i++) {
+        ConfigPort *port = config->ports->pdata[i];
+
+        if (port->adrfam == adrfam) {
+            found = true;
+            if (!port->advertise) {
+                port->advertise = g_strdup(address);
+            }
+        }
+    }
+    if (!found) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                    "--advertise: wrong value \"%s\"; allowed: an address of the family of a port",
+                    address);
+    }
+    return found;
+}
+
 char *config_place(const Config *config, unsigned line, const char *path)
 {
     if (!config->file) {

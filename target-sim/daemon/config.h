@@ -143,7 +143,6 @@ typedef struct ConfigGenerator {
     unsigned adrfam;
     const char *traddr;
     uint32_t trsvcid;     /* of path 1; the next paths count up; 0: any */
-    const char *advertise;
     uint32_t inline_data_size;
     uint32_t max_queue_size;
     uint32_t qid_max;
@@ -229,6 +228,15 @@ Config *config_load(const char *file, GError **error);
  * @length: bytes
  */
 Config *config_parse(const char *name, const char *text, size_t length, GError **error);
+
+/**
+ * config_advertise - give an address to discovery in place of listen addresses
+ * @config: its ports of the address's family that have no "advertise" of their
+ *          own are changed
+ * @address: numeric
+ * @error: set if there is no port of that family
+ */
+bool config_advertise(Config *config, const char *address, GError **error);
 
 /**
  * config_finish - check what needs the whole (duplicates, references between

@@ -15,7 +15,6 @@ static ConfigPort *generate_port(const ConfigGenerator *generator, uint32_t path
     port->adrfam = generator->adrfam;
     port->traddr = g_strdup(generator->traddr);
     port->trsvcid = generator->trsvcid ? generator->trsvcid + path - 1 : 0;
-    port->advertise = g_strdup(generator->advertise);
     port->inline_data_size = generator->inline_data_size;
     port->max_queue_size = generator->max_queue_size;
     group->state = generator->ana[path - 1];

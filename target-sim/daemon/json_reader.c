@@ -91,32 +91,42 @@ static void array_element(JsonParser *parser G_GNUC_UNUSED, JsonArray *array, in
 }
 
 /*
- * json-glib up to 1.8 recurses as deep as the text says, so a few kilobytes of
- * brackets would overflow the stack.
+ * What json-glib up to 1.8 must be kept from: it recurses as deep as the text
+ * says, takes comments and quotes of other languages, and leaks the first of two
+ * top-level values. Returns what is wrong, or NULL.
  */
-static bool depth_within(const char *text, size_t length, unsigned max_depth)
+static const char *find_unparsable(const char *text, size_t length, unsigned max_depth)
 {
+    static const char alphabet[] = "{}[]:,\"+-.0123456789 \t\r\n";
+    bool in_string = false, ended = false;
     unsigned depth = 0;
-    bool in_string = false;
 
     for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+
         if (in_string) {
-            if (text[i] == '\\') {
-                i++;
-            } else if (text[i] == '"') {
-                in_string = false;
-            }
-        } else if (text[i] == '"') {
-            in_string = true;
-        } else if (text[i] == '{' || text[i] == '[') {
-            if (++depth > max_depth) {
-                return false;
-            }
-        } else if ((text[i] == '}' || text[i] == ']') && depth > 0) {
-            depth--;
+            in_string = c != '"';
+            i += c == '\\';
+            continue;
+        }
+        if (!g_ascii_isalpha(c) && (c == '\0' || !strchr(alphabet, c))) {
+            return "a character that JSON has only within strings";
+        }
+        if (g_ascii_isspace(c)) {
+            continue;
+        }
+        if (ended || (depth == 0 && c != '{')) {
+            return "something before or behind the object";
+        }
+        in_string = c == '"';
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        ended = depth == 0;
+        if (depth > max_depth) {
+            return "objects and arrays nested too deep";
         }
     }
-    return true;
+    return length == 0 ? "nothing" : NULL;
 }
 
 static bool source_parse(JsonSource *source, const char *text, size_t length, GError **error)
@@ -147,6 +157,7 @@ JsonSource *json_source_new(const char *name, const char *text, size_t length,
                             unsigned max_depth, GError **error)
 {
     g_autoptr(JsonSource) source = g_new0(JsonSource, 1);
+    const char *unparsable;
 
     source->name = name;
     source->parser = json_parser_new();
@@ -160,10 +171,11 @@ JsonSource *json_source_new(const char *name, const char *text, size_t length,
     g_signal_connect(source->parser, "array-end", G_CALLBACK(container_end), source);
     g_signal_connect(source->parser, "object-member", G_CALLBACK(object_member), source);
     g_signal_connect(source->parser, "array-element", G_CALLBACK(array_element), source);
-    if (!depth_within(text, length, max_depth)) {
+    unparsable = find_unparsable(text, length, max_depth);
+    if (unparsable) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
-                    "%s: objects and arrays are nested too deep; allowed: %u levels", name,
-                    max_depth);
+                    "%s: the file has %s; allowed: one JSON object, nested at most %u deep", name,
+                    unparsable, max_depth);
         return NULL;
     }
     if (!source_parse(source, text, length, error)) {
@@ -424,11 +436,6 @@ bool json_source_read(JsonSource *source, const JsonKey *keys, void *target, GEr
 {
     JsonNode *root = json_parser_get_root(source->parser);
 
-    if (!root) {
-        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
-                    "%s: the file is empty; allowed: a JSON object", source->name);
-        return false;
-    }
     if (!read_keys(source, root, keys, target)) {
         g_propagate_error(error, g_steal_pointer(&source->error));
         return false;

@@ -41,7 +41,9 @@ static Config *configure(const Options *options, GError **error)
     g_autoptr(Config) config = options->config_file ? config_load(options->config_file, error)
                                                     : config_generate(&options->generator);
 
-    if (!config || !config_finish(config, error)) {
+    if (!config ||
+        (options->advertise && !config_advertise(config, options->advertise, error)) ||
+        !config_finish(config, error)) {
         return NULL;
     }
     return g_steal_pointer(&config);

@@ -128,7 +128,7 @@ static bool read_advertise(Options *options, const OptionSpec *spec G_GNUC_UNUSE
 {
     unsigned adrfam;
 
-    options->generator.advertise = value;
+    options->advertise = value;
     return address_of(value, &adrfam);
 }
 
@@ -206,8 +206,6 @@ static const OptionSpec specs[] = {
      "a numeric address, ADDR, ADDR:PORT, [ADDR6] or [ADDR6]:PORT, PORT from 0 to 65535",
      "where path 1 listens (default 127.0.0.1:0); further\n"
      "paths count PORT up; 0 is any free port for each", .generator = true},
-    {"advertise", "ADDR", read_advertise, "a numeric IPv4 or IPv6 address",
-     "address that discovery reports instead of --listen's", .generator = true},
     {"inline-data-size", "BYTES", read_inline, "a multiple of 16 from 0 to 65536",
      "in-capsule data of I/O commands (default 16384)",
      FIELD(generator.inline_data_size), .min = 0, .max = LST_INLINE_MAX,
@@ -221,6 +219,9 @@ static const OptionSpec specs[] = {
      "optimized, non-optimized, inaccessible, persistent-loss or change; one for all paths, "
      "or one per path separated by commas",
      "ANA state of each path, or one for all (default optimized)", .generator = true},
+    {"advertise", "ADDR", read_advertise, "a numeric IPv4 or IPv6 address",
+     "address that discovery reports instead of those that\n"
+     "ports listen on (unless a port in FILE has its own)", .generator = false},
     {"ready-file", "PATH", read_text, "a file name",
      "write PATH when all ports listen, remove it at the end:\n"
      "JSON with pid, ports and namespaces", FIELD(ready_file)},
@@ -294,7 +295,6 @@ static bool read_option(Options *options, const OptionSpec *spec, const char *va
 static bool check_generator(Options *options, GError **error)
 {
     ConfigGenerator *generator = &options->generator;
-    unsigned adrfam;
 
     if (generator->device.size % generator->device.block_size) {
         return fail(error, "--size: wrong value %" PRIu64 "; allowed: a multiple of the block "
@@ -303,11 +303,6 @@ static bool check_generator(Options *options, GError **error)
     if (generator->trsvcid && generator->trsvcid + generator->paths - 1 > UINT16_MAX) {
         return fail(error, "--listen: wrong port %u for %u paths; allowed: up to %u",
                     generator->trsvcid, generator->paths, UINT16_MAX - generator->paths + 1);
-    }
-    if (generator->advertise && address_of(generator->advertise, &adrfam) &&
-        adrfam != generator->adrfam) {
-        return fail(error, "--advertise: wrong value \"%s\"; allowed: an address of the same "
-                    "family as --listen's %s", generator->advertise, generator->traddr);
     }
     if (options->ana_count > 1 && options->ana_count != generator->paths) {
         return fail(error, "--ana: %u states given; allowed: one for all paths or one for each "

@@ -24,6 +24,7 @@ typedef struct Options {
     OptionsAction action;
     const char *config_file; /* NULL: the generator */
     const char *ready_file;  /* NULL: none */
+    const char *advertise;   /* NULL: what the ports say */
     LogLevel log_level;
     uint64_t seed;
     bool die_with_parent;

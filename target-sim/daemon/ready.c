@@ -52,12 +52,28 @@ static void add_namespace(JsonBuilder *builder, const ConfigNamespace *ns)
     json_builder_end_object(builder);
 }
 
-static void add_subsystem(JsonBuilder *builder, const ConfigSubsystem *subsystem)
+/* The ports through which hosts reach it. */
+static void add_subsystem_ports(JsonBuilder *builder, const Config *config, const char *nqn)
+{
+    begin_list(builder, "ports");
+    for (guint i = 0; i < config->ports->len; i++) {
+        const ConfigPort *port = config->ports->pdata[i];
+
+        if (g_ptr_array_find_with_equal_func(port->subsystems, nqn, g_str_equal, NULL)) {
+            json_builder_add_int_value(builder, port->portid);
+        }
+    }
+    json_builder_end_array(builder);
+}
+
+static void add_subsystem(JsonBuilder *builder, const Config *config,
+                          const ConfigSubsystem *subsystem)
 {
     json_builder_begin_object(builder);
     add_string(builder, "nqn", subsystem->nqn);
     add_string(builder, "serial", subsystem->serial);
     add_string(builder, "model", subsystem->model);
+    add_subsystem_ports(builder, config, subsystem->nqn);
     begin_list(builder, "namespaces");
     for (guint i = 0; i < subsystem->namespaces->len; i++) {
         const ConfigNamespace *ns = subsystem->namespaces->pdata[i];
@@ -84,7 +100,7 @@ static char *ready_text(const Config *config)
     json_builder_end_array(builder);
     begin_list(builder, "subsystems");
     for (guint i = 0; i < config->subsystems->len; i++) {
-        add_subsystem(builder, config->subsystems->pdata[i]);
+        add_subsystem(builder, config, config->subsystems->pdata[i]);
     }
     json_builder_end_array(builder);
     json_builder_end_object(builder);

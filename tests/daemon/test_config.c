@@ -144,7 +144,7 @@ static void test_generated(void)
         .subsystems = 3, .paths = 2, .namespaces = 2,
         .device = {CONFIG_BACKEND_RAM, NULL, 1 << 20, 512},
         .adrfam = CONFIG_ADRFAM_IPV4, .traddr = "127.0.0.1", .trsvcid = 4420,
-        .advertise = "10.0.2.2", .inline_data_size = 8192, .max_queue_size = 32, .qid_max = 2,
+        .inline_data_size = 8192, .max_queue_size = 32, .qid_max = 2,
         .ana = ana_states,
     };
     g_autoptr(Config) config = config_generate(&generator);
@@ -164,6 +164,25 @@ static void test_generated(void)
     g_assert_cmpstr(subsystem->serial, ==, "LOCKSTEP0003");
     g_assert_cmpuint(subsystem->namespaces->len, ==, 2);
     g_assert_cmpuint(subsystem->allow_any_host, ==, 1);
+}
+
+static void test_advertise_all_ports_of_the_family(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Config) config = parse_text(complete, &error);
+    ConfigPort *port = config_port_new();
+
+    port->traddr = g_strdup("127.0.0.1");
+    g_ptr_array_add(config->ports, port);
+    g_assert_true(config_advertise(config, "10.0.2.2", &error));
+    g_assert_no_error(error);
+    g_assert_cmpstr(port->advertise, ==, "10.0.2.2");
+    g_assert_true(config_advertise(config, "fec0::7", &error));
+    port = config->ports->pdata[0];
+    g_assert_cmpstr(port->advertise, ==, "fec0::2"); /* what the file says stays */
+    g_ptr_array_set_size(config->ports, 1);
+    g_assert_false(config_advertise(config, "10.0.2.2", &error));
+    g_assert_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT);
 }
 
 /* One place of the complete file replaced by something wrong, and the message. */
@@ -282,6 +301,8 @@ static void test_wrong_in_one_place(gconstpointer data)
     g_assert_cmpstr(error->message, ==, wrong[GPOINTER_TO_UINT(data)].message);
 }
 
+#define ONE_OBJECT "allowed: one JSON object, nested at most 16 deep"
+
 static void assert_refused(const char *text, const char *message)
 {
     g_autoptr(GError) error = NULL;
@@ -295,11 +316,16 @@ static void test_not_a_configuration(void)
 {
     g_autofree char *deep = g_strnfill(100000, '[');
 
-    assert_refused("", "file.json: the file is empty; allowed: a JSON object");
-    assert_refused("[]", "file.json:1: (top level): wrong value []; allowed: an object");
-    assert_refused("3", "file.json: (top level): wrong value 3; allowed: an object");
+    assert_refused("", "file.json: the file has nothing; " ONE_OBJECT);
+    assert_refused("[]", "file.json: the file has something before or behind the object; "
+                   ONE_OBJECT);
+    assert_refused("{}{}", "file.json: the file has something before or behind the object; "
+                   ONE_OBJECT);
+    assert_refused("{/*\"*/}", "file.json: the file has a character that JSON has only within "
+                   "strings; " ONE_OBJECT);
     assert_refused("{}", "file.json:1: (top level): key \"ports\" is missing");
-    assert_refused(deep, "file.json: objects and arrays are nested too deep; allowed: 16 levels");
+    deep[0] = '{';
+    assert_refused(deep, "file.json: the file has objects and arrays nested too deep; " ONE_OBJECT);
     assert_refused("{\"ports\": [], \"subsystems\": []}",
                    "file.json: ports: 0 ports; allowed: 1 to 1024");
 }
@@ -372,6 +398,8 @@ int main(int argc, char **argv)
     g_test_add_func("/config/complete-file", test_complete_file);
     g_test_add_func("/config/smallest-file", test_smallest_file);
     g_test_add_func("/config/generated", test_generated);
+    g_test_add_func("/config/advertise-all-ports-of-the-family",
+                    test_advertise_all_ports_of_the_family);
     g_test_add_func("/config/not-a-configuration", test_not_a_configuration);
     g_test_add_func("/config/broken-json-names-the-line", test_broken_json_names_the_line);
     g_test_add_func("/config/not-utf8", test_not_utf8);
