@@ -13,6 +13,7 @@ enum lst_limits {
     LST_PORTS_MAX = 1024,                /* ports of a target, and the highest port id is 65535 */
     LST_HOSTS_MAX = 1024,                /* allowed hosts of a subsystem */
     LST_REFERRALS_MAX = 64,              /* referrals of a port */
+    LST_LINKS_MAX = 16384,               /* subsystems on ports, all told: entries of the discovery log */
     LST_NSID_MAX = 1024,                 /* namespaces of a subsystem; Identify NN and MNAN */
     LST_ANA_GROUPS_MAX = 128,            /* ANA group ids are 1..128 */
 
@@ -26,7 +27,14 @@ enum lst_limits {
     LST_AER_MAX = 4,                     /* outstanding Asynchronous Event Requests; AERL is this less one */
     LST_ABORT_MAX = 4,                   /* ACL is this less one; Abort completes at once, so it is never reached */
     LST_ERROR_LOG_ENTRIES = 64,          /* ELPE is this less one */
+    LST_READY_TIMEOUT_500MS = 15,        /* CAP.TO and CRTO; enabling takes no time at all */
     LST_KAS_100MS = 10,                  /* keep-alive granularity: one second */
+
+    /* what a simulated drive reports; nothing depends on it */
+    LST_TEMP_K = 308,
+    LST_TEMP_WARNING_K = 343,
+    LST_TEMP_CRITICAL_K = 358,
+    LST_ANATT_S = 10,
 
     /* transfers */
     LST_MDTS = 8,                        /* log2 of 4 KiB units: 1 MiB */
@@ -34,6 +42,8 @@ enum lst_limits {
     LST_INLINE_MAX = 65536,              /* param_inline_data_size */
     LST_INLINE_DEFAULT = 16384,
     LST_MAXH2CDATA = 131072,             /* ICResp.MAXH2CDATA */
+    LST_R2T_MAX = 262144,                /* one R2T; a longer transfer takes several, one after the other */
+    LST_TTAG_SHIFT = 11,                 /* TTAG: slot number plus one below, 31 generations above */
     LST_PLEN_MAX = 2 << 20,              /* no PDU of any connection is longer: the header is damaged */
     LST_CONN_BUFFERS = 16 << 20,         /* bytes of data buffers of one connection; commands beyond wait their turn */
     LST_IOV_MAX = 64,                    /* more entries per lst_conn_output() bring nothing */

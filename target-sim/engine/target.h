@@ -78,7 +78,7 @@ uint64_t lst_target_next_deadline(const struct lst_target *target);
 
 /*
  * lst_target_add_subsys: a new NVM subsystem without namespaces, on no port, with default attributes.
- * @nqn: 1 to 223 bytes, "nqn." first, not the discovery NQN; copied. Errors: VALUE, EXISTS, LIMIT.
+ * @nqn: 1 to 223 bytes of UTF-8, not the discovery NQN; copied. Errors: VALUE, EXISTS, LIMIT.
  * The subsystem belongs to the target.
  */
 struct lst_subsys *lst_target_add_subsys(struct lst_target *target, const char *nqn, GError **err);
@@ -144,7 +144,7 @@ uint32_t lst_ns_id(const struct lst_ns *ns);
 /* lst_target_add_port: @portid 0..65535; no address yet, no subsystems. Errors: VALUE, EXISTS, LIMIT. */
 struct lst_port *lst_target_add_port(struct lst_target *target, uint32_t portid, GError **err);
 struct lst_port *lst_target_find_port(struct lst_target *target, uint32_t portid);
-/* Drops its connections; the pointer is dead once they are freed, so free them before anything else. */
+/* Drops its connections; the pointer is dead. */
 void lst_target_remove_port(struct lst_target *target, struct lst_port *port);
 uint32_t lst_port_id(const struct lst_port *port);
 

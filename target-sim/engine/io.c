@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The NVM command set: blocks become bytes, commands become requests to the backend.
+ * Not here: the backends (front), the checks that all commands share (req.c).
+ * NVM Command Set 1.0, chapter 3.
+ */
+#include "engine/ctrl.h"
+
+#include <string.h>
+
+static struct lst_req *req_of_io(struct lst_io *io)
+{
+    return (struct lst_req *)((char *)io - offsetof(struct lst_req, io));
+}
+
+static uint64_t rw_slba(const struct lst_req *req)
+{
+    return (uint64_t)req->sqe.cdw11 << 32 | req->sqe.cdw10;
+}
+
+static uint32_t rw_blocks(const struct lst_req *req)
+{
+    return (req->sqe.cdw12 & 0xffff) + 1;
+}
+
+static bool range_ok(const struct lst_ns *ns, uint64_t slba, uint64_t blocks)
+{
+    return slba <= ns->blocks && blocks <= ns->blocks - slba;
+}
+
+static uint16_t rw_check_range(const struct lst_req *req)
+{
+    return range_ok(req->ns, rw_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS : lst_no_retry(NV_SC_LBA_RANGE);
+}
+
+/* Read, Write, Compare: blocks that are transferred. */
+static uint16_t rw_length(struct lst_req *req, uint32_t *len)
+{
+    uint64_t bytes = (uint64_t)rw_blocks(req) << req->ns->shift;
+
+    if (bytes > LST_TRANSFER_MAX) {
+        req->param_location = 48;
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    *len = (uint32_t)bytes;
+    return rw_check_range(req);
+}
+
+/* Write Zeroes, Verify: blocks that are not transferred, so MDTS does not matter. */
+static uint16_t no_data_length(struct lst_req *req, uint32_t *len)
+{
+    *len = 0;
+    return rw_check_range(req);
+}
+
+/* The namespace may have been hidden or made smaller while data were on their way. */
+static uint16_t still_fits(const struct lst_req *req)
+{
+    const struct lst_io *io = &req->io;
+
+    if (!req->ns->enabled) {
+        return lst_no_retry(NV_SC_INVALID_NAMESPACE);
+    }
+    return range_ok(req->ns, io->offset >> req->ns->shift, io->length >> req->ns->shift) ? NV_SC_SUCCESS :
+                                                                                        lst_no_retry(NV_SC_LBA_RANGE);
+}
+
+static void submit(struct lst_req *req, enum lst_io_op op)
+{
+    struct lst_target *target = req->queue->target;
+    uint16_t status = still_fits(req);
+
+    if (status) {
+        lst_req_complete(req, status);
+        return;
+    }
+    req->io.op = op;
+    req->io.nsid = req->ns->nsid;
+    req->io.backend = req->ns->backend;
+    req->at_backend = true;
+    target->ops.io_submit(target->front, &req->io);
+}
+
+static void set_range(struct lst_req *req)
+{
+    req->io.offset = rw_slba(req) << req->ns->shift;
+    req->io.length = (uint64_t)rw_blocks(req) << req->ns->shift;
+    req->io.fua = req->sqe.cdw12 & NV_RW_FUA || !req->queue->ctrl->features.write_cache;
+}
+
+static void set_data(struct lst_req *req, void *data)
+{
+    req->iov.iov_base = data;
+    req->iov.iov_len = req->data_len;
+    req->io.iov = &req->iov;
+    req->io.iov_count = 1;
+}
+
+static void read_run(struct lst_req *req)
+{
+    set_range(req);
+    set_data(req, req->data);
+    submit(req, LST_IO_READ);
+}
+
+static void write_run(struct lst_req *req)
+{
+    set_range(req);
+    set_data(req, req->data);
+    submit(req, LST_IO_WRITE);
+}
+
+/* Reads into a buffer of its own; the comparison is made when the backend is done. */
+static void compare_run(struct lst_req *req)
+{
+    set_range(req);
+    req->scratch = lst_pool_get(&req->queue->target->pool, req->data_len);
+    set_data(req, req->scratch);
+    submit(req, LST_IO_READ);
+}
+
+static void flush_run(struct lst_req *req)
+{
+    submit(req, LST_IO_FLUSH);
+}
+
+static void write_zeroes_run(struct lst_req *req)
+{
+    set_range(req);
+    req->io.may_unmap = req->sqe.cdw12 & NV_RW_DEAC;
+    submit(req, LST_IO_WRITE_ZEROES);
+}
+
+static void verify_run(struct lst_req *req)
+{
+    set_range(req);
+    submit(req, LST_IO_VERIFY);
+}
+
+static uint16_t dsm_length(struct lst_req *req, uint32_t *len)
+{
+    *len = ((req->sqe.cdw10 & 0xff) + 1) * (uint32_t)sizeof(struct nv_dsm_range);
+    return NV_SC_SUCCESS;
+}
+
+/* A range of the wire and one of ours have the same size, so the list is rewritten where it is. */
+static uint16_t dsm_convert(struct lst_req *req, unsigned count)
+{
+    _Static_assert(sizeof(struct nv_dsm_range) == sizeof(struct lst_io_range), "converted in place");
+
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *at = req->data + i * sizeof(struct nv_dsm_range);
+        struct nv_dsm_range wire;
+        struct lst_io_range range;
+
+        memcpy(&wire, at, sizeof(wire));
+        if (!range_ok(req->ns, wire.slba, wire.nlb)) {
+            return lst_no_retry(NV_SC_LBA_RANGE);
+        }
+        range.offset = wire.slba << req->ns->shift;
+        range.length = (uint64_t)wire.nlb << req->ns->shift;
+        memcpy(at, &range, sizeof(range));
+    }
+    return NV_SC_SUCCESS;
+}
+
+static void dsm_run(struct lst_req *req)
+{
+    unsigned count = req->data_len / sizeof(struct nv_dsm_range);
+    uint16_t status = dsm_convert(req, count);
+
+    /* The other attributes are hints about access, which we do not use. */
+    if (status || !(req->sqe.cdw11 & NV_DSM_DEALLOCATE)) {
+        lst_req_complete(req, status);
+        return;
+    }
+    req->io.ranges = (const struct lst_io_range *)req->data;
+    req->io.range_count = count;
+    submit(req, LST_IO_DISCARD);
+}
+
+static void count_success(struct lst_req *req)
+{
+    struct lst_subsys *subsys = req->ns->subsys;
+    uint64_t units = req->io.length / 512;
+
+    if (!subsys) {
+        return;
+    }
+    switch (req->sqe.opcode) {
+    case NV_IO_READ:
+        req->queue->read_bytes += req->data_len;
+        subsys->reads++;
+        subsys->read_units += units;
+        break;
+    case NV_IO_COMPARE:
+        subsys->reads++;
+        subsys->read_units += units;
+        break;
+    case NV_IO_WRITE:
+        req->queue->write_bytes += req->data_len;
+        subsys->writes++;
+        subsys->write_units += units;
+        break;
+    default:
+        break;
+    }
+}
+
+void lst_io_complete(struct lst_io *io, uint16_t status)
+{
+    struct lst_req *req = req_of_io(io);
+
+    g_assert(req->at_backend);
+    req->at_backend = false;
+    if (status) {
+        lst_trace(req->queue->target, LST_EVENT_BACKEND_FAILED, req->queue, NULL, io->op, status, NULL);
+        if (req->ns->subsys) {
+            req->ns->subsys->media_errors += (status & 0x700) == 0x200;
+        }
+    } else if (req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
+        status = lst_no_retry(NV_SC_COMPARE_FAILURE);
+    }
+    if (!status) {
+        count_success(req);
+    }
+    lst_req_complete(req, status);
+}
+
+const struct lst_command lst_io_commands[256] = {
+    [NV_IO_FLUSH] = { LST_CMD_NS, NULL, flush_run },
+    [NV_IO_WRITE] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, rw_length, write_run },
+    [NV_IO_READ] = { LST_CMD_NS | LST_CMD_OUT, rw_length, read_run },
+    [NV_IO_COMPARE] = { LST_CMD_NS | LST_CMD_IN, rw_length, compare_run },
+    [NV_IO_WRITE_ZEROES] = { LST_CMD_NS | LST_CMD_WRITES, no_data_length, write_zeroes_run },
+    [NV_IO_DSM] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, dsm_length, dsm_run },
+    [NV_IO_VERIFY] = { LST_CMD_NS, no_data_length, verify_run },
+};

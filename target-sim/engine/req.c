@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way of a command through the core: finding it in its command set, checks that all commands share, completion.
+ * Not here: what single commands check and do (fabrics.c, admin.c, io.c), data and descriptors (the transport).
+ * NVM Express Base 2.0, 3.3 and 4.1.
+ */
+#include "engine/choices.h"
+#include "engine/ctrl.h"
+
+static bool allowed_on_discovery(const struct lst_req *req)
+{
+    return !req->queue->ctrl->subsys->discovery || (req->command->flags & LST_CMD_DISCOVERY);
+}
+
+static uint16_t find_fabrics(struct lst_req *req)
+{
+    const struct nvf_sqe *sqe = (const struct nvf_sqe *)&req->sqe;
+
+    req->command = &lst_fabrics_commands[sqe->fctype];
+    if (!req->queue->connected && !(req->command->flags & LST_CMD_CONNECT)) {
+        return LST_STATUS_BEFORE_CONNECT;
+    }
+    if (!req->command->run || (req->queue->qid && !(req->command->flags & LST_CMD_IO_QUEUE))) {
+        return lst_no_retry(NV_SC_INVALID_OPCODE);
+    }
+    return NV_SC_SUCCESS;
+}
+
+static uint16_t find_command(struct lst_req *req)
+{
+    const struct lst_queue *queue = req->queue;
+
+    if (queue->fabrics && req->sqe.opcode == NVF_OPCODE) {
+        return find_fabrics(req);
+    }
+    if (!queue->connected) {
+        return LST_STATUS_BEFORE_CONNECT;
+    }
+    req->command = queue->qid ? &lst_io_commands[req->sqe.opcode] : &lst_admin_commands[req->sqe.opcode];
+    if (!lst_ctrl_ready(queue->ctrl)) {
+        return lst_no_retry(NV_SC_COMMAND_SEQUENCE);
+    }
+    if (!req->command->run || !allowed_on_discovery(req)) {
+        return lst_no_retry(NV_SC_INVALID_OPCODE);
+    }
+    return NV_SC_SUCCESS;
+}
+
+static uint16_t find_namespace(struct lst_req *req)
+{
+    struct lst_ns *ns = lst_ns_lookup(req->queue->ctrl->subsys, req->sqe.nsid);
+    uint16_t status;
+
+    if (!ns) {
+        return lst_no_retry(NV_SC_INVALID_NAMESPACE);
+    }
+    req->ns = ns;
+    lst_ns_ref(ns);
+    status = lst_ana_status(req->queue->ctrl, ns);
+    if (!status && ns->write_protected && (req->command->flags & LST_CMD_WRITES)) {
+        status = lst_no_retry(NV_SC_NS_WRITE_PROTECTED);
+    }
+    return status;
+}
+
+static uint16_t check_flags(const struct lst_req *req)
+{
+    if (req->sqe.flags & NV_FUSE_MASK) {
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    if (req->queue->fabrics && (req->sqe.flags & NV_PSDT_MASK) != NV_PSDT_SGL) {
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    return NV_SC_SUCCESS;
+}
+
+uint16_t lst_req_prepare(struct lst_req *req)
+{
+    uint16_t status;
+
+    if (req->queue->ctrl) {
+        lst_keepalive_seen(req->queue->ctrl);
+    }
+    status = find_command(req);
+    if (!status) {
+        status = check_flags(req);
+    }
+    if (!status && (req->command->flags & LST_CMD_NS)) {
+        status = find_namespace(req);
+    }
+    if (!status && req->command->length) {
+        status = req->command->length(req, &req->data_len);
+    }
+    if (status) {
+        req->data_len = 0;
+        return status;
+    }
+    if (req->data_len) {
+        g_assert(req->data_len <= LST_TRANSFER_MAX);
+        req->dir = req->command->flags & LST_CMD_IN ? LST_DIR_IN : LST_DIR_OUT;
+    }
+    return NV_SC_SUCCESS;
+}
+
+uint16_t lst_req_length_error(struct lst_req *req)
+{
+    const struct nvf_sqe *sqe = (const struct nvf_sqe *)&req->sqe;
+
+    if (sqe->opcode == NVF_OPCODE && sqe->fctype == NVF_CONNECT) {
+        req->cqe.dw0 = LST_CONNECT_LENGTH_IPO;
+        return LST_STATUS_CONNECT_LENGTH;
+    }
+    return LST_STATUS_CAPSULE_SGL_LENGTH;
+}
+
+void lst_req_execute(struct lst_req *req)
+{
+    /* Data may have taken their time: the association can be gone, or the controller reset. */
+    if (req->queue->connected && !req->queue->ctrl) {
+        lst_req_complete(req, NV_SC_ABORT_SQ_DELETION);
+    } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) && !(req->command->flags & LST_CMD_DISABLED)) {
+        lst_req_complete(req, lst_no_retry(NV_SC_COMMAND_SEQUENCE));
+    } else {
+        req->command->run(req);
+    }
+}
+
+static void note_failure(struct lst_req *req, uint16_t status)
+{
+    struct lst_queue *queue = req->queue;
+
+    queue->failed++;
+    lst_trace(queue->target, LST_EVENT_COMMAND_FAILED, queue, NULL, req->sqe.opcode, status, NULL);
+    if (queue->ctrl) {
+        lst_ctrl_log_error(queue->ctrl, req, status);
+    }
+}
+
+void lst_req_complete(struct lst_req *req, uint16_t status)
+{
+    struct lst_queue *queue = req->queue;
+
+    if (status) {
+        note_failure(req, status);
+    }
+    if (queue->flow_control) {
+        queue->sqhd = (uint16_t)((queue->sqhd + 1) % queue->size);
+    }
+    req->cqe.sqhd = queue->sqhd;
+    req->cqe.sqid = queue->fabrics ? 0 : queue->qid;
+    req->cqe.cid = req->sqe.cid;
+    req->cqe.status = (uint16_t)(status << 1);
+    if (!status && queue->connected && !queue->flow_control && req->command->flags & LST_CMD_CONNECT) {
+        req->cqe.sqhd = NVF_SQHD_NO_FLOW_CONTROL;
+    }
+    if (req->ns) {
+        lst_ns_unref(req->ns);
+        req->ns = NULL;
+    }
+    queue->ops->complete(req);
+}
+
+void lst_req_release(struct lst_req *req)
+{
+    g_assert(!req->at_backend);
+    if (req->ns) {
+        lst_ns_unref(req->ns);
+        req->ns = NULL;
+    }
+    if (req->scratch) {
+        lst_pool_put(&req->queue->target->pool, req->scratch, req->data_len);
+        req->scratch = NULL;
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Listings of connections, controllers and counters.
+ * Not here: the counting, which is done where things happen.
+ * No standard.
+ */
+#include "engine/stats.h"
+
+#include <string.h>
+
+#include "engine/tcp.h"
+
+static size_t conn_memory(const struct lst_conn *conn)
+{
+    size_t per_entry = sizeof(*conn->slots) + sizeof(*conn->free_slots) + sizeof(*conn->by_cid);
+
+    return sizeof(*conn) + conn->capacity * per_entry + conn->outstanding * sizeof(struct lst_tcp_req) +
+           conn->buffer_bytes;
+}
+
+void lst_target_each_conn(struct lst_target *target, void (*fn)(void *opaque, const struct lst_conn_stats *stats),
+                          void *opaque)
+{
+    for (GList *node = target->conns.head; node; node = node->next) {
+        const struct lst_conn *conn = node->data;
+        const struct lst_queue *queue = &conn->queue;
+        const struct lst_ctrl *ctrl = queue->ctrl;
+        struct lst_conn_stats stats = {
+            .id = queue->trace_id,
+            .state = conn->state,
+            .peer = conn->peer,
+            .portid = queue->port ? queue->port->portid : 0,
+            .subnqn = ctrl ? ctrl->subsys->nqn : "",
+            .hostnqn = ctrl ? ctrl->hostnqn : "",
+            .cntlid = ctrl ? ctrl->cntlid : 0,
+            .qid = queue->qid,
+            .queue_size = queue->size,
+            .outstanding = (uint16_t)conn->outstanding,
+            .header_digest = conn->ctx.header_digest,
+            .data_digest = conn->ctx.data_digest,
+            .sq_flow_control = queue->flow_control,
+            .memory = conn_memory(conn),
+            .counters = conn->counters,
+        };
+
+        stats.counters.failed = queue->failed;
+        stats.counters.read_bytes = queue->read_bytes;
+        stats.counters.write_bytes = queue->write_bytes;
+        fn(opaque, &stats);
+    }
+}
+
+void lst_target_each_ctrl(struct lst_target *target, void (*fn)(void *opaque, const struct lst_ctrl_stats *stats),
+                          void *opaque)
+{
+    for (GList *node = target->ctrls.head; node; node = node->next) {
+        const struct lst_ctrl *ctrl = node->data;
+        struct lst_ctrl_stats stats = {
+            .cntlid = ctrl->cntlid,
+            .discovery = ctrl->subsys->discovery,
+            .enabled = lst_ctrl_ready(ctrl),
+            .subnqn = ctrl->subsys->nqn,
+            .hostnqn = ctrl->hostnqn,
+            .portid = ctrl->port->portid,
+            .kato_ms = ctrl->kato_ms,
+            .io_queues = (uint16_t)ctrl->io_queue_count,
+        };
+
+        memcpy(stats.hostid, ctrl->hostid, sizeof(stats.hostid));
+        fn(opaque, &stats);
+    }
+}
+
+void lst_target_get_stats(const struct lst_target *target, struct lst_target_stats *stats)
+{
+    *stats = target->stats;
+    stats->conns = target->conns.length;
+    stats->ctrls = target->ctrls.length;
+    stats->pool_bytes = target->pool.bytes;
+}

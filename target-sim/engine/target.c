@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The target itself: its making and end, its time, its statistics.
+ * Not here: what it consists of (subsys.c, ns.c, port.c, ctrl.c, conn.c).
+ * No standard.
+ */
+#include "engine/ctrl.h"
+
+struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, uint64_t seed)
+{
+    struct lst_target *target = g_new0(struct lst_target, 1);
+
+    g_assert(ops->io_submit);
+    target->ops = *ops;
+    target->front = front;
+    target->seed = seed;
+    lst_timers_init(&target->timers);
+    target->subsystems = g_ptr_array_new();
+    target->by_nqn = g_hash_table_new(g_str_hash, g_str_equal);
+    target->ports = g_ptr_array_new();
+    target->discovery = lst_subsys_new(target, NVF_DISCOVERY_NQN, true);
+    g_queue_init(&target->conns);
+    g_queue_init(&target->ctrls);
+    target->genctr = 1;
+    return target;
+}
+
+void lst_target_free(struct lst_target *target)
+{
+    g_assert(g_queue_is_empty(&target->conns));
+    g_assert(g_queue_is_empty(&target->ctrls));
+    for (unsigned i = 0; i < target->ports->len; i++) {
+        lst_port_free(g_ptr_array_index(target->ports, i));
+    }
+    for (unsigned i = 0; i < target->subsystems->len; i++) {
+        lst_subsys_free(g_ptr_array_index(target->subsystems, i));
+    }
+    lst_subsys_free(target->discovery);
+    g_ptr_array_free(target->ports, TRUE);
+    g_ptr_array_free(target->subsystems, TRUE);
+    g_hash_table_destroy(target->by_nqn);
+    lst_timers_destroy(&target->timers);
+    lst_pool_destroy(&target->pool);
+    g_free(target);
+}
+
+static bool ctrl_of_port(const struct lst_ctrl *ctrl, const void *key)
+{
+    return ctrl->port == key;
+}
+
+void lst_target_remove_port(struct lst_target *target, struct lst_port *port)
+{
+    lst_ctrls_drop(target, ctrl_of_port, port);
+    lst_conns_forget_port(target, port);
+    g_ptr_array_remove(target->ports, port);
+    lst_port_free(port);
+    lst_discovery_changed(target);
+}
+
+void lst_target_tick(struct lst_target *target, uint64_t now_ns)
+{
+    if (now_ns > target->now_ns) {
+        target->now_ns = now_ns;
+    }
+    lst_timers_run(&target->timers, target->now_ns);
+}
+
+uint64_t lst_target_next_deadline(const struct lst_target *target)
+{
+    return lst_timers_next(&target->timers);
+}
+
+uint64_t lst_target_genctr(const struct lst_target *target)
+{
+    return target->genctr;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The NVMe/TCP transport from inside: a connection, its requests, what it sends.
+ * Not here: the core that executes commands (ctrl.h), the public calls (conn.h).
+ * NVMe/TCP Transport 1.0.
+ */
+#ifndef ENGINE_TCP_H
+#define ENGINE_TCP_H
+
+#include "engine/conn.h"
+#include "engine/ctrl.h"
+#include "engine/pdu.h"
+
+struct lst_tcp_req;
+
+/* Where the receiver is in a PDU. */
+enum lst_rx_state {
+    LST_RX_COMMON,                       /* the first eight bytes */
+    LST_RX_HEADER,                       /* the rest of the header, with its digest */
+    LST_RX_PAD,
+    LST_RX_DATA,
+    LST_RX_DDGST,
+};
+
+/* Bytes that leave together: a PDU, or the data and the completion of one command. */
+struct lst_tx {
+    struct lst_tx *next;
+    struct iovec seg[3];                 /* shrink from the front as they are consumed */
+    uint8_t count;
+    uint8_t current;
+    uint8_t pdus;
+    void (*sent)(struct lst_conn *conn, struct lst_tx *tx);
+};
+
+/* How far a command has come. */
+enum lst_tcp_req_state {
+    LST_TREQ_CAPSULE,                    /* its capsule is being received */
+    LST_TREQ_WAIT_BUFFER,                /* in conn->waiting */
+    LST_TREQ_R2T_UNSENT,                 /* an R2T is in the output: nothing may come for it yet */
+    LST_TREQ_R2T,                        /* H2CData are expected */
+    LST_TREQ_EXECUTING,
+    LST_TREQ_SENDING,                    /* the response is in the output */
+};
+
+struct lst_tcp_req {
+    struct lst_req req;
+    struct lst_conn *conn;
+    enum lst_tcp_req_state state;
+    uint16_t slot;
+    bool hashed;
+    bool digest_failed;
+    uint16_t early_status;               /* found before the data came: 0 = execute */
+    struct lst_tcp_req *cid_next;
+    struct lst_tcp_req *wait_next;
+    uint16_t ttag;
+    uint32_t r2t_start;
+    uint32_t r2t_len;
+    uint32_t received;                   /* bytes of data from the start */
+    struct lst_tx tx;
+    /* Below: not cleared for a new command. */
+    uint8_t header[NVTCP_PDO_MAX];       /* R2T; or C2HData header, digest and padding */
+    uint8_t trailer[NVTCP_DIGEST_BYTES + sizeof(struct nvtcp_capsule_resp) + NVTCP_DIGEST_BYTES];
+};
+
+struct lst_conn {
+    struct lst_queue queue;
+    GList link;                          /* of target->conns */
+    enum lst_conn_state state;
+    struct lst_timer timer;
+    void *opaque;
+    char *local;
+    char *peer;
+    bool freed;                          /* by the front; lives on for orphans */
+    bool ready_told;
+    unsigned orphans;                    /* requests at backends when freed */
+
+    struct lst_pdu_context ctx;
+    uint32_t pda;                        /* the host's alignment of data, bytes */
+    uint32_t maxr2t;                     /* as in ICReq */
+
+    enum lst_rx_state rx;
+    uint32_t rx_have;                    /* bytes of the current part */
+    struct lst_pdu_layout layout;
+    union {
+        uint8_t bytes[sizeof(struct nvtcp_ic_req) + NVTCP_DIGEST_BYTES];
+        struct nvtcp_hdr common;
+        struct nvtcp_ic_req ic;
+        struct nvtcp_capsule_cmd capsule;
+        struct nvtcp_data data;
+        struct nvtcp_term term;
+    } hdr;
+    uint8_t *rx_data;                    /* where data go; NULL: nowhere */
+    uint32_t rx_crc;
+    uint32_t rx_ddgst;
+    struct lst_tcp_req *rx_req;
+
+    struct lst_tcp_req **slots;
+    uint16_t *free_slots;
+    struct lst_tcp_req **by_cid;         /* chains; capacity entries, a power of two */
+    unsigned capacity;
+    unsigned outstanding;
+    struct lst_tcp_req *wait_head, *wait_tail;
+    size_t buffer_bytes;
+
+    struct lst_tx *tx_head, *tx_tail;
+    size_t tx_pending;
+    struct lst_conn_counters counters;
+};
+
+/* ---- conn.c */
+extern const struct lst_queue_ops lst_conn_queue_ops;
+/* Sends a C2HTermReq with the first @header_len bytes of the current header, or just closes, as @verdict says. */
+void lst_conn_refuse(struct lst_conn *conn, struct lst_verdict verdict, uint32_t header_len);
+/* Closes without a word. */
+void lst_conn_drop(struct lst_conn *conn);
+void lst_conn_arm(struct lst_conn *conn, uint64_t ms);
+void lst_conn_set_state(struct lst_conn *conn, enum lst_conn_state state);
+/* Input is processed, output made. */
+static inline bool lst_conn_active(const struct lst_conn *conn)
+{
+    return conn->state < LST_CONN_TERM;
+}
+void lst_conn_tell_ready(struct lst_conn *conn);
+
+/* ---- conn_cmd.c */
+void lst_conn_set_capacity(struct lst_conn *conn, unsigned entries);
+/* The header of a capsule came: makes conn->rx_req and says where its data go (conn->rx_data). */
+void lst_conn_capsule(struct lst_conn *conn);
+void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok);
+/* The same for H2CData. */
+void lst_conn_h2c_data(struct lst_conn *conn);
+void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok);
+void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
+
+/* ---- conn_tx.c */
+void lst_conn_send_ic_resp(struct lst_conn *conn);
+void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header, uint32_t len);
+void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq);
+void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq);
+/* Frees control PDUs that are still in the output; requests are released by their owner. */
+void lst_conn_forget_output(struct lst_conn *conn);
+
+#endif
