@@ -74,23 +74,26 @@ static struct lst_verdict check_fixed(const struct nvtcp_hdr *hdr)
     return accepted;
 }
 
-/* CPDA in our ICResp is 0: data start at a multiple of 4. */
+/*
+ * CPDA in our ICResp is 0: data start at a multiple of 4. FEI names the lowest bad byte, so PDO (byte 3) is judged first
+ * by itself, then PLEN (byte 4) by itself, then the one against the other, which is PDO's fault.
+ */
 static struct lst_verdict check_extent(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr,
                                        struct lst_pdu_layout *layout)
 {
     uint32_t head = hdr->hlen + layout->hdgst_len;
 
+    if (hdr->pdo != 0 && (hdr->pdo < head || hdr->pdo % 4 != 0)) {
+        return bad_field(offsetof(struct nvtcp_hdr, pdo), "PDO is inside the header or unaligned");
+    }
     if (hdr->plen < head || hdr->plen > LST_PLEN_MAX) {
         return bad_field(offsetof(struct nvtcp_hdr, plen), "PLEN is impossible");
     }
-    if (hdr->pdo == 0 || (hdr->pdo == hdr->plen && hdr->plen == head)) {
-        if (hdr->plen != head) {
-            return bad_field(offsetof(struct nvtcp_hdr, pdo), "data without a PDO");
-        }
+    if (hdr->plen == head && (hdr->pdo == 0 || hdr->pdo == head)) {
         return accepted;
     }
-    if (hdr->pdo < head || hdr->pdo > hdr->plen || hdr->pdo % 4 != 0) {
-        return bad_field(offsetof(struct nvtcp_hdr, pdo), "PDO is outside the PDU or unaligned");
+    if (hdr->pdo == 0 || hdr->pdo > hdr->plen) {
+        return bad_field(offsetof(struct nvtcp_hdr, pdo), "PDO is missing or past the end");
     }
     layout->ddgst_len = ctx->data_digest ? NVTCP_DIGEST_BYTES : 0;
     if (hdr->plen < hdr->pdo + layout->ddgst_len) {
