@@ -71,6 +71,7 @@ typedef struct Malformed {
     uint32_t fei;
     bool fei_is_digest;                 /* FEI is the header digest as sent */
     uint16_t status;
+    bool ends_association;              /* the controller's other connections close, too */
     bool on_write;                      /* the CQE is that of the command of STAGE_WRITE, not of BAD_CID */
     bool check_dw0;
     uint32_t dw0;

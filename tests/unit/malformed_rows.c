@@ -382,6 +382,6 @@ const Malformed malformed[] = {
     { 20, "property size", STAGE_ADMIN, 0, property_get, { P(SQE(40), 1, 1) }, STATUS(0, 0x02) },
     { 20, "property size reserved", STAGE_ADMIN, 0, property_get, { P(SQE(40), 7, 1) }, STATUS(0, 0x02) },
     { 20, "read-only property", STAGE_ADMIN, 0, property_set, { P(SQE(44), NV_REG_VS, 4) }, STATUS(0, 0x02) },
-    { 20, "more commands than entries", STAGE_IO, 0, too_many, { { 0 } }, CLOSE },
+    { 20, "more commands than entries", STAGE_IO, 0, too_many, { { 0 } }, CLOSE, .ends_association = true },
 };
 const unsigned malformed_count = G_N_ELEMENTS(malformed);
