@@ -250,11 +250,35 @@ static GString *event_line(const ControlEvent *event)
     return g_string_append_c(json_writer_get_and_free(g_steal_pointer(&writer)), '\n');
 }
 
+/* Writes a line behind the others, or not at all; returns false with errno set. */
+static bool append_line(ControlHost *host, const GString *line)
+{
+    size_t done = 0;
+
+    while (done < line->len) {
+        /* A disk that fills up takes a part first, and says why it takes no more after that. */
+        ssize_t written = RETRY_ON_EINTR(pwrite(host->events_fd, line->str + done,
+                                                line->len - done, host->events_size + done));
+
+        if (written <= 0) {
+            int failure = errno;
+
+            if (ftruncate(host->events_fd, host->events_size) < 0) {
+                failure = errno;
+            }
+            errno = failure;
+            return false;
+        }
+        done += written;
+    }
+    host->events_size += line->len;
+    return true;
+}
+
 static uint32_t event(void *opaque, const ControlEvent *what)
 {
     ControlHost *host = opaque;
     g_autoptr(GString) line = NULL;
-    ssize_t written;
 
     trace_lockstep_control_event(event_names[what->kind], what->name ?: what->reason ?: "",
                                  what->virtual_ns);
@@ -268,18 +292,7 @@ static uint32_t event(void *opaque, const ControlEvent *what)
         host->events++;
     }
     line = event_line(what);
-    written = RETRY_ON_EINTR(pwrite(host->events_fd, line->str, line->len, host->events_size));
-    if (written != line->len) {
-        /* The rest of a line cut short would spoil the ones before it for a reader. */
-        uint32_t error = host_failed(host, LSCTL_EVENTS_NAME);
-
-        if (ftruncate(host->events_fd, host->events_size) < 0) {
-            host_failed(host, LSCTL_EVENTS_NAME);
-        }
-        return error;
-    }
-    host->events_size += written;
-    return LSCTL_OK;
+    return append_line(host, line) ? LSCTL_OK : host_failed(host, LSCTL_EVENTS_NAME);
 }
 
 static void end(void *opaque, ControlEventKind why, uint32_t status)
