@@ -19,6 +19,9 @@ import time
 import unittest
 import uuid
 
+import initiator
+from initiator import handshake, icreq, receive
+
 TARGET_SIM = os.environ.get("TARGET_SIM") or str(
     pathlib.Path(__file__).resolve().parents[2] / "build/target-sim/target-sim")
 SECONDS = 20  # for anything that takes milliseconds on an idle machine
@@ -51,10 +54,14 @@ def wait_for(condition, what):
         time.sleep(0.01)
 
 
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+def free_ports(count=1):
+    """The first of `count` free ports in a row, below those that outgoing connections get."""
+    while True:
+        first = random.randrange(20000, 32000)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
 
 
 class Daemon:
@@ -74,11 +81,15 @@ class Daemon:
     def ports(self):
         return [int(port["trsvcid"]) for port in self.ready["ports"]]
 
+    def address(self, index=0):
+        return self.ready["ports"][index]["listen"], self.ports()[index]
+
     def connect(self, index=0):
-        sock = socket.create_connection((self.ready["ports"][index]["listen"],
-                                         self.ports()[index]), timeout=SECONDS)
-        sock.settimeout(SECONDS)
-        return sock
+        return socket.create_connection(self.address(index), timeout=SECONDS)
+
+    def controller(self):
+        """A host's controller of the first subsystem."""
+        return initiator.Controller(self.address(), self.ready["subsystems"][0]["nqn"])
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
@@ -384,12 +395,12 @@ class Listening(Case):
         self.assertIn("cannot listen on 192.0.2.1:4420 (path 1): ", result.stderr)
 
     def test_paths_count_the_port_up(self):
-        port = free_port()
+        port = free_ports(2)
         with self.serving("--paths", 2, "--listen", f"127.0.0.1:{port}") as daemon:
             self.assertEqual(daemon.ports(), [port, port + 1])
 
     def test_port_is_free_again_at_once(self):
-        port = free_port()
+        port = free_ports()
         for _ in range(3):
             with self.serving("--listen", f"127.0.0.1:{port}") as daemon:
                 with daemon.connect() as sock:
@@ -416,26 +427,6 @@ class Listening(Case):
             self.assertEqual(daemon.ready["ports"][0]["adrfam"], "ipv6")
             with daemon.connect() as sock:
                 handshake(sock)
-
-
-# NVMe/TCP 1.0, 3.6.2.2: type, flags, HLEN, PDO, PLEN; PFV, HPDA, DGST, MAXR2T, reserved.
-def icreq(digests=0):
-    return struct.pack("<BBBBI", 0x00, 0, 128, 0, 128) + struct.pack("<HBBI", 0, 0, digests, 0) + bytes(112)
-
-
-def receive(sock, length):
-    data = b""
-    while len(data) < length:
-        part = sock.recv(length - len(data))
-        if not part:
-            break
-        data += part
-    return data
-
-
-def handshake(sock, digests=0):
-    sock.sendall(icreq(digests))
-    return receive(sock, 128)
 
 
 class Sockets(Case):
@@ -517,6 +508,97 @@ class Sockets(Case):
             self.assertEqual(daemon.end(), 0)
             self.assertLess(time.monotonic() - began, 5)
             self.assertEqual(receive(live, 1), b"")
+
+
+class Data(Case):
+    """Bytes through the whole daemon, to a backend and back."""
+
+    def test_written_is_read_again_from_each_backend(self):
+        data = random.Random(2).randbytes(300 * 512)
+        for backend in ("ram", f"file:{self.folder}"):
+            with self.subTest(backend=backend), self.serving("--backend", backend, "--size", "1M") as daemon, \
+                    daemon.controller() as controller:
+                controller.io.write(1, 7, data)
+                controller.io.write(1, 1000, data[:4096], in_capsule=True)
+                self.assertEqual(controller.io.read(1, 7, len(data)), data)
+                self.assertEqual(controller.io.read(1, 1000, 4096), data[:4096])
+                self.assertEqual(controller.io.read(1, 0, 7 * 512), bytes(7 * 512))
+
+    def test_file_keeps_what_was_answered_over_kill_9(self):
+        data = random.Random(3).randbytes(64 * 512)
+        arguments = ("--backend", f"file:{self.folder}", "--size", "1M")
+        daemon = Daemon(self.folder, *arguments)
+        with daemon.controller() as controller:
+            controller.io.write(1, 100, data)
+            self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        with self.serving(*arguments) as again, again.controller() as controller:
+            self.assertEqual(controller.io.read(1, 100, len(data)), data)
+
+    def test_two_daemons_one_file_see_the_same_bytes(self):
+        arguments = ("--backend", f"file:{self.folder}", "--size", "1M")
+        data = random.Random(4).randbytes(8192)
+        with self.serving(*arguments) as first, self.serving(*arguments) as second, \
+                first.controller() as one, second.controller() as two:
+            one.io.write(1, 0, data)
+            self.assertEqual(two.io.read(1, 0, len(data)), data)
+            two.io.write(1, 0, data[::-1])
+            self.assertEqual(one.io.read(1, 0, len(data)), data[::-1])
+
+    def test_host_that_takes_its_answers_late_gets_all_of_them(self):
+        commands, length = 120, 128 * 1024
+        with self.serving("--backend", "null", "--size", "1G") as daemon, daemon.controller() as slow, \
+                daemon.controller() as other:
+            entries = [initiator.sqe(initiator.READ, cid, 1, length, initiator.rw_dwords(0, length // 512), False)
+                       for cid in range(1, commands + 1)]
+            slow.io.sock.sendall(b"".join(map(initiator.capsule, entries)))
+            # 15 MiB of answers are asked for: more than the socket and the target's limit hold.
+            self.assertEqual(other.io.read(1, 0, 4096), bytes(4096))
+            received, finished = 0, set()
+            while len(finished) < commands:
+                kind, flags, _, pdo, plen = struct.unpack("<BBBBI", receive(slow.io.sock, 8))
+                body = receive(slow.io.sock, plen - 8)
+                if kind == initiator.C2H_DATA:
+                    received += plen - pdo
+                    if flags & initiator.F_SUCCESS:
+                        finished.add(struct.unpack_from("<H", body)[0])
+                else:
+                    self.assertEqual(kind, initiator.CAPSULE_RESP)
+                    cid, status = struct.unpack_from("<HH", body, 12)
+                    self.assertEqual(status >> 1, 0)
+                    finished.add(cid)
+            self.assertEqual(received, commands * length)
+
+    def test_host_that_never_takes_answers_costs_bounded_memory(self):
+        length = 128 * 1024
+        with self.serving("--backend", "null", "--size", "1G", "--log", "error") as daemon, \
+                daemon.controller() as other, contextlib.ExitStack() as stack:
+            before = resident_bytes(daemon.process.pid)
+            entries = [initiator.sqe(initiator.READ, cid, 1, length, initiator.rw_dwords(0, length // 512), False)
+                       for cid in range(1, 60000)]
+            greedy = stack.enter_context(daemon.controller())
+            greedy.io.sock.settimeout(1)
+            with contextlib.suppress(OSError):
+                # 7 GiB of answers; the target stops reading or, for the full queue, closes.
+                greedy.io.sock.sendall(b"".join(map(initiator.capsule, entries)))
+            self.assertEqual(other.io.read(1, 0, 4096), bytes(4096))
+            # engine/limits.h: 16 MiB of buffers for a connection; the rest is the allocator's.
+            self.assertLess(resident_bytes(daemon.process.pid) - before, 64 << 20)
+
+    def test_host_that_goes_in_the_middle_of_a_write(self):
+        with self.serving("--size", "1M") as daemon:
+            before = daemon.descriptors()
+            for cut in (8, 72, 72 + 100):
+                with daemon.controller() as controller:
+                    entry = initiator.sqe(initiator.WRITE, 1, 1, 512, initiator.rw_dwords(0, 1), True)
+                    controller.io.sock.sendall(initiator.capsule(entry, bytes(512))[:cut])
+            wait_for(lambda: daemon.descriptors() == before, "all descriptors closed")
+            with daemon.controller() as controller:
+                self.assertEqual(controller.io.read(1, 0, 512), bytes(512))
+
+
+def resident_bytes(pid):
+    pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def cpu_seconds(pid):
