@@ -17,6 +17,7 @@
 #define EXIT_SECONDS 10
 
 static const char *const error_texts[LSCTL_ERROR_END] = {
+    [LSCTL_OK] = "the device has not done it",
     [LSCTL_ERROR_COMMAND] = "the device does not know this command",
     [LSCTL_ERROR_STATE] = "another transfer is under way, or the run has ended",
     [LSCTL_ERROR_LENGTH] = "a name has 1 to 128 characters",
@@ -34,7 +35,8 @@ static const char *const error_texts[LSCTL_ERROR_END] = {
 /* Prints what went wrong with a verb and its name, if any; returns the STATUS_* for it. */
 static int failed(const char *verb, const char *name, uint32_t error)
 {
-    message("%s%s%s: %s", verb, name ? " " : "", name ? name : "",
+    /* No more of the name than is needed to know it again. */
+    message("%s%s%.*s: %s", verb, name ? " " : "", LSCTL_NAME_MAX, name ? name : "",
             error < LSCTL_ERROR_END ? error_texts[error] : "the device reports an unknown error");
     return error == LSCTL_ERROR_NOT_FOUND ? STATUS_NOT_FOUND : STATUS_FAILED;
 }
