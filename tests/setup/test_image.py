@@ -3,7 +3,11 @@
 # Here: the guest image's tools: archive format, library search, assembly from an
 # invented user land, and the built image twice. Not here: what the guest does.
 # Standards: Linux early-userspace/buffer-format.rst (newc); System V ABI (ELF).
+import contextlib
 import hashlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import pathlib
 import shutil
@@ -22,6 +26,17 @@ BUILD = pathlib.Path(os.environ.get("LOCKSTEP_BUILD", REPOSITORY / "build"))
 sys.path.insert(0, str(IMAGES))
 import elf      # noqa: E402
 import newc     # noqa: E402
+
+
+def loaded(tool):
+    """A tool of images/ as a module; their names have no .py."""
+    loader = importlib.machinery.SourceFileLoader(tool.replace("-", "_"), str(IMAGES / tool))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+build_kernel = loaded("build-kernel")
 
 # buffer-format.rst: magic of 6 bytes, then 13 fields of 8 hexadecimal digits
 HEADER_SIZE = 6 + 13 * 8
@@ -312,6 +327,58 @@ class Reproducibility(unittest.TestCase):
                                 "--out", f"{folder}/image"], check=True, umask=umask, stdout=subprocess.DEVNULL)
                 digests.add(hashlib.sha256(pathlib.Path(folder, "image").read_bytes()).hexdigest())
         self.assertEqual(len(digests), 1, digests)
+
+
+class KernelConfig(unittest.TestCase):
+    """What build-kernel says to what Kconfig made of the fragments."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.tree = pathlib.Path(scratch.name)
+        (self.tree / "Kconfig").write_text("config A\n\tbool\nmenuconfig B\nconfig PREEMPT_VOLUNTARY\n")
+
+    def check(self, version, got, base, extra=""):
+        """Returns the notes; raises Wrong."""
+        def parsed(text):
+            (self.tree / "fragment").write_text(text)
+            return build_kernel.read_config(self.tree / "fragment")
+        (self.tree / ".config").write_text(got)
+        with contextlib.redirect_stdout(io.StringIO()) as notes:
+            build_kernel.check_config(self.tree, version, parsed(base) | parsed(extra), parsed(extra))
+        return notes.getvalue()
+
+    def refused(self, says, *case):
+        with self.assertRaisesRegex(build_kernel.Wrong, says):
+            self.check(*case)
+
+    def test_honoured_lines_say_nothing(self):
+        got = "CONFIG_A=y\n# CONFIG_B is not set\n"
+        for base in ("CONFIG_A=y\n", "# CONFIG_B is not set\n", "CONFIG_B=n\n", "# CONFIG_NONE is not set\n"):
+            self.assertEqual(self.check((6, 12, 1), got, base), "", base)
+
+    def test_lost_option_is_named_with_what_it_became(self):
+        for version in ((6, 12, 1), (7, 0, 0)):
+            self.refused("CONFIG_A=y: became '# CONFIG_A is not set'", version, "", "CONFIG_A=y\n")
+
+    def test_builtin_in_place_of_module_is_named(self):
+        self.refused("CONFIG_B=m: became 'CONFIG_B=y'", (6, 12, 1), "CONFIG_B=y\n", "CONFIG_B=m\n")
+
+    def test_unknown_option_is_an_error_for_the_kernel_the_fragment_is_for(self):
+        self.refused("CONFIG_C=y: Linux 6.12.1 has no such option", (6, 12, 1), "", "CONFIG_C=y\n")
+
+    def test_unknown_option_of_ours_is_a_note_for_a_later_kernel(self):
+        self.assertIn("CONFIG_C=y: Linux 6.13.0 has no such option", self.check((6, 13, 0), "", "CONFIG_C=y\n"))
+
+    def test_unknown_option_of_the_user_is_always_an_error(self):
+        self.refused("CONFIG_C=y: Linux 6.13.0", (6, 13, 0), "", "", "CONFIG_C=y\n")
+
+    def test_preemption_model_that_later_kernels_gave_up_is_a_note_there(self):
+        self.assertIn("PREEMPT_VOLUNTARY", self.check((7, 0, 0), "", "CONFIG_PREEMPT_VOLUNTARY=y\n"))
+        self.refused("PREEMPT_VOLUNTARY", (6, 12, 1), "", "CONFIG_PREEMPT_VOLUNTARY=y\n")
+
+    def test_line_of_the_user_wins(self):
+        self.assertEqual(self.check((6, 12, 1), "CONFIG_A=y\n", "# CONFIG_A is not set\n", "CONFIG_A=y\n"), "")
 
 
 class Kernel(unittest.TestCase):
