@@ -179,6 +179,29 @@ ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn)
     return NULL;
 }
 
+bool config_listen(Config *config, const ConfigListen *listen, GError **error)
+{
+    guint count = config->ports->len;
+
+    if (listen->trsvcid && listen->trsvcid + count - 1 > UINT16_MAX) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                    "--listen: wrong port %u for %u paths; allowed: up to %u", listen->trsvcid,
+                    count, UINT16_MAX - count + 1);
+        return false;
+    }
+    for (guint i = 0; i < count; i++) {
+        ConfigPort *port = config->ports->pdata[i];
+
+        g_free(port->traddr);
+        port->traddr = g_strdup(listen->traddr);
+        port->adrfam = listen->adrfam;
+        if (listen->has_port) {
+            port->trsvcid = listen->trsvcid ? listen->trsvcid + i : 0;
+        }
+    }
+    return true;
+}
+
 bool config_advertise(Config *config, const char *address, GError **error)
 {
     unsigned adrfam = strchr(address, ':') ? CONFIG_ADRFAM_IPV6 : CONFIG_ADRFAM_IPV4;

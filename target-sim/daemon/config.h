@@ -140,9 +140,6 @@ typedef struct ConfigGenerator {
     uint32_t paths;
     uint32_t namespaces;  /* per subsystem */
     ConfigDevice device;  /* for a file: path is the directory */
-    unsigned adrfam;
-    const char *traddr;
-    uint32_t trsvcid;     /* of path 1; the next paths count up; 0: any */
     uint32_t inline_data_size;
     uint32_t max_queue_size;
     uint32_t qid_max;
@@ -228,6 +225,22 @@ Config *config_load(const char *file, GError **error);
  * @length: bytes
  */
 Config *config_parse(const char *name, const char *text, size_t length, GError **error);
+
+/* Where to listen in place of what the configuration says. */
+typedef struct ConfigListen {
+    unsigned adrfam;
+    const char *traddr;
+    bool has_port;    /* else the ports keep their trsvcid */
+    uint32_t trsvcid; /* of the first port; the next ones count up; 0: any for each */
+} ConfigListen;
+
+/**
+ * config_listen - put all ports on one address
+ * @config: its ports are changed
+ * @listen: copied; a numeric address
+ * @error: set if there are more ports than TCP port numbers from there on
+ */
+bool config_listen(Config *config, const ConfigListen *listen, GError **error);
 
 /**
  * config_advertise - give an address to discovery in place of listen addresses

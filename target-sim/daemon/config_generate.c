@@ -12,9 +12,7 @@ static ConfigPort *generate_port(const ConfigGenerator *generator, uint32_t path
     ConfigAnaGroup *group = config_ana_group_new();
 
     port->portid = path;
-    port->adrfam = generator->adrfam;
-    port->traddr = g_strdup(generator->traddr);
-    port->trsvcid = generator->trsvcid ? generator->trsvcid + path - 1 : 0;
+    port->traddr = g_strdup("127.0.0.1");
     port->inline_data_size = generator->inline_data_size;
     port->max_queue_size = generator->max_queue_size;
     group->state = generator->ana[path - 1];

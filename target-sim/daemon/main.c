@@ -42,6 +42,7 @@ static Config *configure(const Options *options, GError **error)
                                                     : config_generate(&options->generator);
 
     if (!config ||
+        (options->listen.traddr && !config_listen(config, &options->listen, error)) ||
         (options->advertise && !config_advertise(config, options->advertise, error)) ||
         !config_finish(config, error)) {
         return NULL;

@@ -94,7 +94,6 @@ static bool address_of(const char *text, unsigned *adrfam)
 /* "ADDR", "ADDR:PORT", "[ADDR6]:PORT" or "[ADDR6]". */
 static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
 {
-    ConfigGenerator *generator = &options->generator;
     const char *port = NULL;
     uint64_t number = 0;
 
@@ -114,12 +113,13 @@ static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, 
             one_colon ? g_strndup(value, (gsize)(colon - value)) : g_strdup(value);
         port = one_colon ? colon + 1 : NULL;
     }
-    if (!address_of(options->listen_address, &generator->adrfam) ||
+    options->listen.traddr = options->listen_address;
+    options->listen.has_port = port;
+    if (!address_of(options->listen_address, &options->listen.adrfam) ||
         (port && !parse_uint(port, 0, UINT16_MAX, &number))) {
         return false;
     }
-    generator->traddr = options->listen_address;
-    generator->trsvcid = (uint32_t)number;
+    options->listen.trsvcid = (uint32_t)number;
     return true;
 }
 
@@ -202,10 +202,6 @@ static const OptionSpec specs[] = {
      "ram: memory, zero at first (default)\n"
      "null: reads give zeros, writes are dropped\n"
      "file:DIR: one file per namespace in DIR, kept over restarts", .generator = true},
-    {"listen", "ADDR[:PORT]", read_listen,
-     "a numeric address, ADDR, ADDR:PORT, [ADDR6] or [ADDR6]:PORT, PORT from 0 to 65535",
-     "where path 1 listens (default 127.0.0.1:0); further\n"
-     "paths count PORT up; 0 is any free port for each", .generator = true},
     {"inline-data-size", "BYTES", read_inline, "a multiple of 16 from 0 to 65536",
      "in-capsule data of I/O commands (default 16384)",
      FIELD(generator.inline_data_size), .min = 0, .max = LST_INLINE_MAX,
@@ -219,6 +215,11 @@ static const OptionSpec specs[] = {
      "optimized, non-optimized, inaccessible, persistent-loss or change; one for all paths, "
      "or one per path separated by commas",
      "ANA state of each path, or one for all (default optimized)", .generator = true},
+    {"listen", "ADDR[:PORT]", read_listen,
+     "a numeric address, ADDR, ADDR:PORT, [ADDR6] or [ADDR6]:PORT, PORT from 0 to 65535",
+     "where all paths listen (generated: 127.0.0.1:0; file: what\n"
+     "it says); the second path takes PORT + 1 and so on, with\n"
+     "PORT 0 each takes any free one", .generator = false},
     {"advertise", "ADDR", read_advertise, "a numeric IPv4 or IPv6 address",
      "address that discovery reports instead of those that\n"
      "ports listen on (unless a port in FILE has its own)", .generator = false},
@@ -246,8 +247,6 @@ static void options_init(Options *options)
             .paths = 1,
             .namespaces = 1,
             .device = {CONFIG_BACKEND_RAM, NULL, 256 << 20, 512},
-            .adrfam = CONFIG_ADRFAM_IPV4,
-            .traddr = "127.0.0.1",
             .inline_data_size = LST_INLINE_DEFAULT,
             .max_queue_size = LST_QUEUE_SIZE_DEFAULT,
             .qid_max = LST_QID_DEFAULT,
@@ -299,10 +298,6 @@ static bool check_generator(Options *options, GError **error)
     if (generator->device.size % generator->device.block_size) {
         return fail(error, "--size: wrong value %" PRIu64 "; allowed: a multiple of the block "
                     "size %u", generator->device.size, generator->device.block_size);
-    }
-    if (generator->trsvcid && generator->trsvcid + generator->paths - 1 > UINT16_MAX) {
-        return fail(error, "--listen: wrong port %u for %u paths; allowed: up to %u",
-                    generator->trsvcid, generator->paths, UINT16_MAX - generator->paths + 1);
     }
     if (options->ana_count > 1 && options->ana_count != generator->paths) {
         return fail(error, "--ana: %u states given; allowed: one for all paths or one for each "

@@ -24,6 +24,7 @@ typedef struct Options {
     OptionsAction action;
     const char *config_file; /* NULL: the generator */
     const char *ready_file;  /* NULL: none */
+    ConfigListen listen;     /* traddr is NULL: what the ports say */
     const char *advertise;   /* NULL: what the ports say */
     LogLevel log_level;
     uint64_t seed;

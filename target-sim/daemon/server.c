@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -45,8 +46,10 @@ static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
 static void append_argument(GString *text, const struct lst_event *event, int index)
 {
     const char *name = lst_event_info[event->id].arg[index];
+    /* These two stand in front of the arguments if they are known. */
+    bool shown = event->cntlid && (!strcmp(name, "cntlid") || !strcmp(name, "qid"));
 
-    if (name[0]) {
+    if (name[0] && !shown) {
         g_string_append_printf(text, " %s=0x%" PRIx64, name, event->args[index]);
     }
 }

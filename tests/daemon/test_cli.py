@@ -243,6 +243,16 @@ class ConfigurationFile(Case):
         self.assertIn("No such file or directory", result.stderr)
         self.assertIn("absent.json", result.stderr)
 
+    def test_listen_and_advertise_take_the_place_of_addresses_in_the_file(self):
+        def elsewhere(config):
+            config["ports"][0]["addr"].update(traddr="192.0.2.1", trsvcid="4420")
+
+        with self.serving("--config", self.write_config(changed(elsewhere)), "--listen", "127.0.0.1:0",
+                          "--advertise", "10.0.2.2") as daemon, daemon.connect() as sock:
+            self.assertEqual(daemon.ready["ports"][0]["listen"], "127.0.0.1")
+            self.assertEqual(daemon.ready["ports"][0]["traddr"], "10.0.2.2")
+            self.assertEqual(handshake(sock)[0], initiator.ICRESP)
+
     def test_unknown_key_is_named_with_file_line_and_path(self):
         path = self.write_config(changed(
             lambda c: c["subsystems"][0]["namespaces"][0]["device"].update(sizee="256M")))
@@ -402,7 +412,7 @@ class Listening(Case):
     def test_port_is_free_again_at_once(self):
         port = free_ports()
         for _ in range(3):
-            with self.serving("--listen", f"127.0.0.1:{port}") as daemon:
+            with self.serving("--paths", 1, "--listen", f"127.0.0.1:{port}") as daemon:
                 with daemon.connect() as sock:
                     handshake(sock)
 
@@ -423,7 +433,7 @@ class Listening(Case):
                 sock.bind(("::1", 0))
         except OSError as error:
             self.skipTest(f"no IPv6 here: {error}")
-        with self.serving("--listen", "[::1]:0") as daemon:
+        with self.serving("--paths", 1, "--listen", "[::1]:0") as daemon:
             self.assertEqual(daemon.ready["ports"][0]["adrfam"], "ipv6")
             with daemon.connect() as sock:
                 handshake(sock)

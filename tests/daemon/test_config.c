@@ -143,13 +143,14 @@ static void test_generated(void)
     ConfigGenerator generator = {
         .subsystems = 3, .paths = 2, .namespaces = 2,
         .device = {CONFIG_BACKEND_RAM, NULL, 1 << 20, 512},
-        .adrfam = CONFIG_ADRFAM_IPV4, .traddr = "127.0.0.1", .trsvcid = 4420,
         .inline_data_size = 8192, .max_queue_size = 32, .qid_max = 2,
         .ana = ana_states,
     };
+    static const ConfigListen listen = {CONFIG_ADRFAM_IPV4, "127.0.0.1", true, 4420};
     g_autoptr(Config) config = config_generate(&generator);
     g_autoptr(GError) error = NULL;
 
+    g_assert_true(config_listen(config, &listen, &error));
     g_assert_true(config_finish(config, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(config->subsystems->len, ==, 3);
@@ -164,6 +165,28 @@ static void test_generated(void)
     g_assert_cmpstr(subsystem->serial, ==, "LOCKSTEP0003");
     g_assert_cmpuint(subsystem->namespaces->len, ==, 2);
     g_assert_cmpuint(subsystem->allow_any_host, ==, 1);
+}
+
+static void test_listen_elsewhere(void)
+{
+    ConfigListen listen = {CONFIG_ADRFAM_IPV4, "192.0.2.7", false, 0};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Config) config = parse_text(complete, &error);
+    const ConfigPort *port = config->ports->pdata[0];
+
+    g_assert_true(config_listen(config, &listen, &error));
+    g_assert_cmpuint(port->adrfam, ==, CONFIG_ADRFAM_IPV4);
+    g_assert_cmpstr(port->traddr, ==, "192.0.2.7");
+    g_assert_cmpuint(port->trsvcid, ==, 4420); /* what the file says stays */
+    listen.has_port = true;
+    g_assert_true(config_listen(config, &listen, &error));
+    g_assert_cmpuint(port->trsvcid, ==, 0);
+    listen.trsvcid = 65535;
+    g_assert_true(config_listen(config, &listen, &error));
+    g_assert_cmpuint(port->trsvcid, ==, 65535);
+    g_ptr_array_add(config->ports, config_port_new());
+    g_assert_false(config_listen(config, &listen, &error));
+    g_assert_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT);
 }
 
 static void test_advertise_all_ports_of_the_family(void)
@@ -398,6 +421,7 @@ int main(int argc, char **argv)
     g_test_add_func("/config/complete-file", test_complete_file);
     g_test_add_func("/config/smallest-file", test_smallest_file);
     g_test_add_func("/config/generated", test_generated);
+    g_test_add_func("/config/listen-elsewhere", test_listen_elsewhere);
     g_test_add_func("/config/advertise-all-ports-of-the-family",
                     test_advertise_all_ports_of_the_family);
     g_test_add_func("/config/not-a-configuration", test_not_a_configuration);
