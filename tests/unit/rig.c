@@ -102,6 +102,11 @@ struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *me
 
 Rig *rig_new(void)
 {
+    return rig_new_sized(RIG_BLOCKS);
+}
+
+Rig *rig_new_sized(uint64_t blocks)
+{
     static const struct lst_front_ops ops = { .io_submit = io_submit, .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 
@@ -110,7 +115,7 @@ Rig *rig_new(void)
     rig->target = lst_target_new(&ops, rig, 1);
     rig->subsys = lst_target_add_subsys(rig->target, RIG_NQN, NULL);
     g_assert_true(lst_subsys_set(rig->subsys, "attr_allow_any_host", "1", NULL));
-    rig->ns = rig_add_ns(rig->subsys, 1, &rig->media, (uint64_t)RIG_BLOCKS * RIG_BLOCK, RIG_BLOCK);
+    rig->ns = rig_add_ns(rig->subsys, 1, &rig->media, blocks * RIG_BLOCK, RIG_BLOCK);
     rig->port = lst_target_add_port(rig->target, 1, NULL);
     g_assert_true(lst_port_add_subsys(rig->port, rig->subsys, NULL));
     lst_target_tick(rig->target, 0);
@@ -199,6 +204,9 @@ static bool pump_to_target(RigLink *link)
         return false;
     }
     length = piece(link, link->to_target, length);
+    if (link->sent) {
+        g_byte_array_append(link->sent, bytes, length);
+    }
     lst_conn_receive(link->conn, bytes, length);
     host_queue_output_consumed(link->host, length);
     return true;

@@ -60,6 +60,7 @@ struct RigLink {
     HostQueue *host;
     GByteArray *received;               /* raw links, or after capture was set */
     bool capture;                       /* the target's output goes to received although there is a host queue */
+    GByteArray *sent;                   /* if set, what the host queue has sent is kept here; the caller's */
     size_t to_target;                   /* largest piece; 0: no limit */
     size_t to_host;
     GRand *split;                       /* if set, pieces have random sizes from 1 to the limits above */
@@ -79,6 +80,8 @@ typedef struct RigResult {
 } RigResult;
 
 Rig *rig_new(void);
+/* The same with a namespace of @blocks blocks. */
+Rig *rig_new_sized(uint64_t blocks);
 /* Frees links, requests and target. */
 void rig_free(Rig *rig);
 
