@@ -388,12 +388,30 @@ static void test_dsm_refused(void)
                            NULL), ==, NV_SC_LBA_RANGE);
     g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_CAPSULE, &wrap, sizeof(wrap),
                            NULL), ==, NV_SC_LBA_RANGE);
-    /* Two ranges in the SGL, one in the command, and the other way round. */
-    g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_CAPSULE, two, 32, NULL), ==,
+    /* Fewer ranges in the list than in the command; a list of more than 256. */
+    g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_CAPSULE, s.out, 4112, NULL), ==,
                     NV_SC_SGL_LENGTH);
     g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 2, NV_DSM_DEALLOCATE), HOST_DATA_OUT_R2T, two, 16, NULL), ==,
                     NV_SC_SGL_LENGTH);
     g_assert_cmphex(s.rig->media.bytes[0], ==, 0xff);
+    teardown(&s);
+}
+
+/* Linux always sends 4096 bytes, whatever the number of ranges: the rest of the list means nothing. */
+static void test_dsm_list_of_linux(void)
+{
+    Setup s = setup();
+    struct nv_dsm_range *ranges = (void *)s.out;
+
+    memset(s.rig->media.bytes, 0xff, s.rig->media.size);
+    memset(s.out, 0xee, 4096);
+    ranges[0] = (struct nv_dsm_range){ .slba = 3, .nlb = 1 };
+    g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_CAPSULE, s.out, 4096, NULL), ==,
+                    0);
+    g_assert_cmphex(rig_do(s.io, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_R2T, s.out, 4096, NULL), ==, 0);
+    for (unsigned i = 0; i < 8; i++) {
+        g_assert_cmphex(s.rig->media.bytes[i * RIG_BLOCK], ==, i == 3 ? 0 : 0xff);
+    }
     teardown(&s);
 }
 
@@ -572,6 +590,7 @@ int main(int argc, char **argv)
     g_test_add_func("/io/fua_and_deac_reach_the_media", test_fua_and_deac_reach_the_media);
     g_test_add_func("/io/dsm_deallocates_its_ranges", test_dsm_deallocates_its_ranges);
     g_test_add_func("/io/dsm_of_256_ranges", test_dsm_of_256_ranges);
+    g_test_add_func("/io/dsm_list_of_linux", test_dsm_list_of_linux);
     g_test_add_func("/io/dsm_refused", test_dsm_refused);
     g_test_add_func("/io/verify_asks_the_media", test_verify_asks_the_media);
     g_test_add_func("/io/media_errors_reach_the_host", test_media_errors_reach_the_host);
