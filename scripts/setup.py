@@ -44,6 +44,9 @@ def configure(extra):
 
 def build(jobs):
     env = dict(paths.tool_env(), JOBS=str(jobs))
+    trial = subprocess.run(["ninja", "-C", paths.BUILD, "-n"], env=env, capture_output=True, text=True)
+    if "ninja: no work to do." in trial.stdout.splitlines():
+        return          # ninja itself would say so even when told to be quiet
     terminal = sys.stderr.isatty()
     try:
         status = subprocess.run(["ninja", "-C", paths.BUILD, f"-j{jobs}", "--quiet"], env=env,
