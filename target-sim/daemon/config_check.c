@@ -72,7 +72,9 @@ static bool check_ana_groups(const Config *config, guint index, GError **error)
         const ConfigAnaGroup *group = port->ana_groups->pdata[i];
 
         if (seen[group->grpid]) {
-            Place place = at(config, group->line, error, "ports[%u].ana_groups[%u].grpid", index, i);
+            Place place =
+                at(config, group->line, error, "ports[%u].ana_groups[%u].grpid", index, i);
+
             return fail(&place, "group %u is given twice; allowed: once per port", group->grpid);
         }
         seen[group->grpid] = true;
@@ -191,8 +193,8 @@ static bool check_namespaces(const Config *config, guint index, GError **error)
         }
         seen[ns->nsid] = true;
         if (device->block_size && device->size % device->block_size) {
-            return fail(&path, "size %" PRIu64 " is wrong; allowed: a multiple of the block size %u",
-                        device->size, device->block_size);
+            return fail(&path, "size %" PRIu64 " is wrong; allowed: a multiple of the block size "
+                        "%u", device->size, device->block_size);
         }
     }
     return true;

@@ -98,7 +98,7 @@ static void *referral_element(void) { return config_referral_new(); }
 
 static const JsonKey host_keys[] = {
     {"nqn", STRING(ConfigHost, nqn, CONFIG_NQN_MAX), .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey referral_addr_keys[] = {
@@ -109,25 +109,25 @@ static const JsonKey referral_addr_keys[] = {
     {"trsvcid", NUMBER(ConfigReferral, trsvcid, 1, UINT16_MAX)},
     {"trtype", ONLY(trtypes), .required = true},
     {"tsas", ONLY(sectypes)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey referral_keys[] = {
     {"addr", OBJECT(referral_addr_keys), .required = true},
     {"enable", NUMBER(ConfigReferral, enable, 0, 1)},
     {"name", STRING(ConfigReferral, name, 255), .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey ana_keys[] = {
     {"state", NAME(ConfigAnaGroup, state, config_ana_states), .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey ana_group_keys[] = {
     {"ana", OBJECT(ana_keys), .required = true},
     {"grpid", NUMBER(ConfigAnaGroup, grpid, 1, LST_ANA_GROUPS_MAX), .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey port_addr_keys[] = {
@@ -137,7 +137,7 @@ static const JsonKey port_addr_keys[] = {
     {"trsvcid", NUMBER(ConfigPort, trsvcid, 0, UINT16_MAX), .required = true},
     {"trtype", ONLY(trtypes), .required = true},
     {"tsas", ONLY(sectypes)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey port_param_keys[] = {
@@ -145,12 +145,12 @@ static const JsonKey port_param_keys[] = {
     {"max_queue_size",
      NUMBER(ConfigPort, max_queue_size, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX)},
     {"pi_enable", .read = read_off},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey port_lockstep_keys[] = {
     {"advertise", STRING(ConfigPort, advertise, CONFIG_TRADDR_MAX)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey port_keys[] = {
@@ -161,25 +161,25 @@ static const JsonKey port_keys[] = {
     {"portid", NUMBER(ConfigPort, portid, 0, UINT16_MAX), .required = true},
     {"referrals", LIST(ConfigPort, referrals, referral_keys, ConfigReferral, referral_element)},
     {"subsystems", STRINGS(ConfigPort, subsystems, CONFIG_NQN_MAX)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey device_keys[] = {
     {"nguid", .read = read_uuid, .offset = offsetof(ConfigNamespace, nguid)},
     {"path", .read = read_device, .offset = offsetof(ConfigNamespace, device), .required = true},
     {"uuid", .read = read_uuid, .offset = offsetof(ConfigNamespace, uuid)},
-    {NULL},
+    {.name = NULL},
 };
 
 /* nvmetcli writes the group twice: as attribute "ana.grpid" and as "ana_grpid". */
 static const JsonKey namespace_ana_keys[] = {
     {"grpid", NUMBER(ConfigNamespace, ana_grpid, 1, LST_ANA_GROUPS_MAX)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey resv_keys[] = {
     {"enable", .read = read_off},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey namespace_keys[] = {
@@ -189,7 +189,7 @@ static const JsonKey namespace_keys[] = {
     {"enable", NUMBER(ConfigNamespace, enable, 0, 1)},
     {"nsid", NUMBER(ConfigNamespace, nsid, 1, LST_NSID_MAX), .required = true},
     {"resv", OBJECT(resv_keys)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey attr_keys[] = {
@@ -203,7 +203,7 @@ static const JsonKey attr_keys[] = {
     {"qid_max", NUMBER(ConfigSubsystem, qid_max, 1, LST_QID_MAX)},
     {"serial", STRING(ConfigSubsystem, serial, CONFIG_SERIAL_MAX)},
     {"version", .read = read_version, .offset = offsetof(ConfigSubsystem, version)},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey subsystem_keys[] = {
@@ -212,7 +212,7 @@ static const JsonKey subsystem_keys[] = {
     {"namespaces",
      LIST(ConfigSubsystem, namespaces, namespace_keys, ConfigNamespace, namespace_element)},
     {"nqn", STRING(ConfigSubsystem, nqn, CONFIG_NQN_MAX), .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 static const JsonKey config_keys[] = {
@@ -221,7 +221,7 @@ static const JsonKey config_keys[] = {
     {"subsystems",
      LIST(Config, subsystems, subsystem_keys, ConfigSubsystem, subsystem_element),
      .required = true},
-    {NULL},
+    {.name = NULL},
 };
 
 Config *config_parse(const char *name, const char *text, size_t length, GError **error)

@@ -91,8 +91,8 @@ static void array_element(JsonParser *parser G_GNUC_UNUSED, JsonArray *array, in
 }
 
 /*
- * What json-glib up to 1.8 must be kept from: it recurses as deep as the text
- * says, takes comments and quotes of other languages, and leaks the first of two
+ * What json-glib 1.6 must be kept from: it recurses as deep as the text says,
+ * takes comments and quotes of other languages, and leaks the first of two
  * top-level values. Returns what is wrong, or NULL.
  */
 static const char *find_unparsable(const char *text, size_t length, unsigned max_depth)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""target-sim while it runs: sockets, data through it, signals, its parent.
+
+The protocol behind the sockets is tested elsewhere; here one handshake is answered (bytes of the
+NVMe/TCP specification 1.0), rubbish is survived, and data go through to a backend and back.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import initiator
+from harness import TARGET_SIM, Case, Daemon, wait_for
+from initiator import handshake, icreq, receive
+
+
+class Sockets(Case):
+    def test_icreq_is_answered_with_icresp(self):
+        with self.serving("--subsystems", 1) as daemon, daemon.connect() as sock:
+            answer = handshake(sock, digests=3)
+            self.assertEqual(len(answer), 128)
+            # 3.6.2.3: type 01h, no flags, HLEN and PLEN 128, PDO 0.
+            self.assertEqual(struct.unpack_from("<BBBBI", answer), (0x01, 0, 128, 0, 128))
+            version, alignment, digests, maximum = struct.unpack_from("<HBBI", answer, 8)
+            self.assertEqual((version, alignment, digests), (0, 0, 3))
+            self.assertGreaterEqual(maximum, 4096)
+            self.assertEqual(maximum % 4, 0)
+            self.assertEqual(answer[16:], bytes(112))
+
+    def test_icreq_byte_by_byte(self):
+        with self.serving("--subsystems", 1) as daemon, daemon.connect() as sock:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for byte in icreq():
+                sock.sendall(bytes([byte]))
+            self.assertEqual(receive(sock, 128)[0], 0x01)
+
+    def test_rubbish_gets_a_termination_or_a_close(self):
+        for rubbish in (b"GET / HTTP/1.0\r\n\r\n", b"\xff" * 4096, bytes(64),
+                        random.Random(1).randbytes(100000)):
+            with self.subTest(rubbish=rubbish[:16]), self.serving("--subsystems", 1) as daemon:
+                with daemon.connect() as sock:
+                    with contextlib.suppress(ConnectionError):
+                        sock.sendall(rubbish)
+                        sock.shutdown(socket.SHUT_WR)
+                    with contextlib.suppress(ConnectionError):
+                        # 3.6.2.5: a C2HTermReq, if there is an answer at all.
+                        self.assertIn(receive(sock, 1), (b"", b"\x03"))
+                with daemon.connect() as sock:
+                    self.assertEqual(handshake(sock)[0], 0x01)
+
+    def test_200_connections_leak_no_descriptor(self):
+        with self.serving("--subsystems", 1, "--log", "warn") as daemon:
+            before = daemon.descriptors()
+            for number in range(200):
+                with daemon.connect() as sock:
+                    if number % 3 == 0:
+                        handshake(sock)
+                    elif number % 3 == 1:
+                        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                        struct.pack("ii", 1, 0))  # a reset at the close
+                        sock.sendall(icreq()[:50])
+            wait_for(lambda: daemon.descriptors() == before, "all descriptors closed")
+
+    def test_many_connections_at_once(self):
+        with self.serving("--subsystems", 1, "--log", "warn") as daemon, contextlib.ExitStack() as stack:
+            socks = [stack.enter_context(daemon.connect()) for _ in range(200)]
+            for sock in socks:
+                sock.sendall(icreq())
+            for sock in socks:
+                self.assertEqual(receive(sock, 128)[0], 0x01)
+
+    def test_out_of_descriptors_does_not_spin_and_recovers(self):
+        def limit():
+            import resource
+            resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+
+        with self.serving("--subsystems", 1, preexec_fn=limit) as daemon:
+            with contextlib.ExitStack() as stack:
+                for _ in range(40):
+                    stack.enter_context(daemon.connect())
+                wait_for(lambda: daemon.descriptors() == 32, "all descriptors in use")
+                before = cpu_seconds(daemon.process.pid)
+                time.sleep(1)
+                self.assertLess(cpu_seconds(daemon.process.pid) - before, 0.3)
+            with daemon.connect() as sock:
+                self.assertEqual(handshake(sock)[0], 0x01)
+
+    def test_sigterm_with_connections_open(self):
+        daemon = Daemon(self.folder, "--subsystems", 1)
+        with daemon.connect() as live, daemon.connect():
+            handshake(live)
+            began = time.monotonic()
+            self.assertEqual(daemon.end(), 0)
+            self.assertLess(time.monotonic() - began, 5)
+            self.assertEqual(receive(live, 1), b"")
+
+
+class Data(Case):
+    """Bytes through the whole daemon, to a backend and back."""
+
+    def test_written_is_read_again_from_each_backend(self):
+        data = random.Random(2).randbytes(300 * 512)
+        for backend in ("ram", f"file:{self.folder}"):
+            with self.subTest(backend=backend), self.serving("--backend", backend, "--size", "1M") as daemon, \
+                    daemon.controller() as controller:
+                controller.io.write(1, 7, data)
+                controller.io.write(1, 1000, data[:4096], in_capsule=True)
+                self.assertEqual(controller.io.read(1, 7, len(data)), data)
+                self.assertEqual(controller.io.read(1, 1000, 4096), data[:4096])
+                self.assertEqual(controller.io.read(1, 0, 7 * 512), bytes(7 * 512))
+
+    def test_file_keeps_what_was_answered_over_kill_9(self):
+        data = random.Random(3).randbytes(64 * 512)
+        arguments = ("--backend", f"file:{self.folder}", "--size", "1M")
+        daemon = Daemon(self.folder, *arguments)
+        with daemon.controller() as controller:
+            controller.io.write(1, 100, data)
+            self.assertEqual(daemon.end(signal.SIGKILL), -signal.SIGKILL)
+        with self.serving(*arguments) as again, again.controller() as controller:
+            self.assertEqual(controller.io.read(1, 100, len(data)), data)
+
+    def test_two_daemons_one_file_see_the_same_bytes(self):
+        arguments = ("--backend", f"file:{self.folder}", "--size", "1M")
+        data = random.Random(4).randbytes(8192)
+        with self.serving(*arguments) as first, self.serving(*arguments) as second, \
+                first.controller() as one, second.controller() as two:
+            one.io.write(1, 0, data)
+            self.assertEqual(two.io.read(1, 0, len(data)), data)
+            two.io.write(1, 0, data[::-1])
+            self.assertEqual(one.io.read(1, 0, len(data)), data[::-1])
+
+    def test_host_that_takes_its_answers_late_gets_all_of_them(self):
+        commands, length = 120, 128 * 1024
+        with self.serving("--backend", "null", "--size", "1G") as daemon, daemon.controller() as slow, \
+                daemon.controller() as other:
+            entries = [initiator.sqe(initiator.READ, cid, 1, length, initiator.rw_dwords(0, length // 512), False)
+                       for cid in range(1, commands + 1)]
+            slow.io.sock.sendall(b"".join(map(initiator.capsule, entries)))
+            # 15 MiB of answers are asked for: more than the socket and the target's limit hold.
+            self.assertEqual(other.io.read(1, 0, 4096), bytes(4096))
+            received, finished = 0, set()
+            while len(finished) < commands:
+                kind, flags, _, pdo, plen = struct.unpack("<BBBBI", receive(slow.io.sock, 8))
+                body = receive(slow.io.sock, plen - 8)
+                if kind == initiator.C2H_DATA:
+                    received += plen - pdo
+                    if flags & initiator.F_SUCCESS:
+                        finished.add(struct.unpack_from("<H", body)[0])
+                else:
+                    self.assertEqual(kind, initiator.CAPSULE_RESP)
+                    cid, status = struct.unpack_from("<HH", body, 12)
+                    self.assertEqual(status >> 1, 0)
+                    finished.add(cid)
+            self.assertEqual(received, commands * length)
+
+    def test_host_that_never_takes_answers_costs_bounded_memory(self):
+        length = 128 * 1024
+        with self.serving("--backend", "null", "--size", "1G", "--log", "error") as daemon, \
+                daemon.controller() as other, contextlib.ExitStack() as stack:
+            before = resident_bytes(daemon.process.pid)
+            entries = [initiator.sqe(initiator.READ, cid, 1, length, initiator.rw_dwords(0, length // 512), False)
+                       for cid in range(1, 60000)]
+            greedy = stack.enter_context(daemon.controller())
+            greedy.io.sock.settimeout(1)
+            with contextlib.suppress(OSError):
+                # 7 GiB of answers; the target stops reading or, for the full queue, closes.
+                greedy.io.sock.sendall(b"".join(map(initiator.capsule, entries)))
+            self.assertEqual(other.io.read(1, 0, 4096), bytes(4096))
+            # engine/limits.h: 16 MiB of buffers for a connection; the rest is the allocator's.
+            self.assertLess(resident_bytes(daemon.process.pid) - before, 64 << 20)
+
+    def test_host_that_goes_in_the_middle_of_a_write(self):
+        with self.serving("--size", "1M") as daemon:
+            before = daemon.descriptors()
+            for cut in (8, 72, 72 + 100):
+                with daemon.controller() as controller:
+                    entry = initiator.sqe(initiator.WRITE, 1, 1, 512, initiator.rw_dwords(0, 1), True)
+                    controller.io.sock.sendall(initiator.capsule(entry, bytes(512))[:cut])
+            wait_for(lambda: daemon.descriptors() == before, "all descriptors closed")
+            with daemon.controller() as controller:
+                self.assertEqual(controller.io.read(1, 0, 512), bytes(512))
+
+
+def resident_bytes(pid):
+    pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def running(pid):
+    """Neither gone nor a zombie that nobody waits for."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+PARENT = """
+import subprocess, sys, time
+subprocess.Popen(sys.argv[1:])
+time.sleep(60)
+"""
+
+
+class Parent(Case):
+    def start(self, *arguments):
+        ready = self.folder / "ready.json"
+        parent = subprocess.Popen([sys.executable, "-c", PARENT, TARGET_SIM, "--subsystems", "1",
+                                   "--ready-file", str(ready), *arguments],
+                                  stderr=subprocess.DEVNULL)
+        self.addCleanup(parent.wait)
+        self.addCleanup(parent.kill)
+        wait_for(ready.exists, "ready")
+        pid = json.loads(ready.read_text())["pid"]
+        parent.kill()
+        parent.wait()
+        return pid, ready
+
+    def test_death_ends_the_daemon_if_asked(self):
+        pid, ready = self.start("--die-with-parent")
+        wait_for(lambda: not running(pid), "end of target-sim")
+        self.assertFalse(ready.exists())
+
+    def test_death_does_not_matter_otherwise(self):
+        pid, _ = self.start()
+        time.sleep(0.2)
+        self.assertTrue(running(pid))
+        os.kill(pid, signal.SIGTERM)
+        wait_for(lambda: not running(pid), "end of target-sim")
+
+
+if __name__ == "__main__":
+    import tap
+    tap.main()
