@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NVMe structures and codes as they are on the wire: commands, completions, Identify, log pages, features, properties.
- * Not here: Fabrics commands (nvme_fabrics.h), NVMe/TCP PDUs (nvme_tcp.h), anything that only one implementation needs.
+ * NVMe structures and codes as they are on the wire: commands, completions, Identify, log pages,
+ * features, properties.
+ * Not here: Fabrics commands (nvme_fabrics.h), NVMe/TCP PDUs (nvme_tcp.h), anything that only one
+ * implementation needs.
  * NVM Express Base Specification 2.0, NVM Command Set Specification 1.0.
  */
 /*
- * Every multi-byte field is little-endian; so must be the machine (asserted below), which keeps field access plain.
- * The prefixes (nv_, NV_; nvf_, NVF_; nvtcp_, NVTCP_) keep these headers usable next to linux/nvme.h and QEMU's
- * block/nvme.h. A structure is packed only where the wire puts a field off its natural alignment.
+ * Every multi-byte field is little-endian; so must be the machine (asserted below), which keeps
+ * field access plain. The prefixes (nv_, NV_; nvf_, NVF_; nvtcp_, NVTCP_) keep these headers usable
+ * next to linux/nvme.h and QEMU's block/nvme.h. A structure is packed only where the wire puts a
+ * field off its natural alignment.
  */
 #ifndef LOCKSTEP_NVME_H
 #define LOCKSTEP_NVME_H
@@ -42,7 +45,7 @@ enum {
 };
 #define NV_NSID_ALL 0xffffffffu      /* an enumerator must fit an int */
 
-/* ---- Commands --------------------------------------------------------------------------------------------------- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 /* SGL descriptor (Base 2.0, 4.1.2). sgl_id: type in bits 7:4, sub type in bits 3:0. */
 struct nv_sgl {
@@ -57,8 +60,10 @@ NV_OFFSET_ASSERT(struct nv_sgl, sgl_id, 15);
 
 enum nv_sgl_id {
     NV_SGL_ADDRESS = 0x00,           /* data block, address */
-    NV_SGL_OFFSET = 0x01,            /* data block, offset into the capsule's data: in-capsule data */
-    NV_SGL_TRANSPORT = 0x5a,         /* transport data block, transport specific sub type: R2T or C2HData */
+    /* data block, offset into the capsule's data: in-capsule data */
+    NV_SGL_OFFSET = 0x01,
+    /* transport data block, transport specific sub type: R2T or C2HData */
+    NV_SGL_TRANSPORT = 0x5a,
 };
 
 /* Submission queue entry (Base 2.0, 3.3.3.1). */
@@ -96,7 +101,8 @@ enum nv_sqe_flags {
     NV_FUSE_SECOND = 0x02,
     NV_PSDT_MASK = 0xc0,
     NV_PSDT_PRP = 0x00,
-    NV_PSDT_SGL = 0x40,              /* SGL for data, metadata (if any) contiguous: the value Fabrics hosts must use */
+    /* SGL for data, metadata (if any) contiguous: the value Fabrics hosts must use */
+    NV_PSDT_SGL = 0x40,
 };
 
 /* Completion queue entry (Base 2.0, 3.3.3.2). */
@@ -111,7 +117,8 @@ struct nv_cqe {
     uint16_t sqhd;
     uint16_t sqid;
     uint16_t cid;
-    uint16_t status;                 /* NV_STATUS() shifted left by one; bit 0 is the phase tag (0 on Fabrics) */
+    /* NV_STATUS() shifted left by one; bit 0 is the phase tag (0 on Fabrics) */
+    uint16_t status;
 };
 NV_SIZE_ASSERT(struct nv_cqe, NV_CQE_BYTES);
 NV_OFFSET_ASSERT(struct nv_cqe, sqhd, 8);
@@ -161,7 +168,8 @@ enum nv_status {
     NV_SC_FEATURE_NOT_NS_SPECIFIC = 0x10f,
     NV_SC_CSI_NOT_SUPPORTED = 0x129,
     NV_SC_CSI_COMBINATION_REJECTED = 0x12b,
-    NV_SC_CONFLICTING_ATTRIBUTES = 0x180,   /* the same value is Fabrics' NVF_SC_INCOMPATIBLE_FORMAT */
+    /* the same value is Fabrics' NVF_SC_INCOMPATIBLE_FORMAT */
+    NV_SC_CONFLICTING_ATTRIBUTES = 0x180,
     NV_SC_READ_ONLY = 0x182,
 
     NV_SC_WRITE_FAULT = 0x280,
@@ -214,7 +222,10 @@ enum nv_rw_cdw12 {
 };
 #define NV_RW_LR (1u << 31)          /* limited retry */
 
-/* Dataset Management (NVM 1.0, 3.2.3): CDW10 is the zero-based number of ranges, CDW11 bit 2 asks to deallocate. */
+/*
+ * Dataset Management (NVM 1.0, 3.2.3): CDW10 is the zero-based number of ranges, CDW11 bit 2 asks
+ * to deallocate.
+ */
 struct nv_dsm_range {
     uint32_t cattr;
     uint32_t nlb;                    /* blocks, not zero-based */
@@ -223,7 +234,7 @@ struct nv_dsm_range {
 NV_SIZE_ASSERT(struct nv_dsm_range, 16);
 enum { NV_DSM_DEALLOCATE = 1u << 2 };
 
-/* ---- Properties (controller registers; Base 2.0, 3.1.3) --------------------------------------------------------- */
+/* ---- Properties (controller registers; Base 2.0, 3.1.3) -------------------------------------- */
 
 enum nv_property {
     NV_REG_CAP = 0x00,               /* 8 bytes */
@@ -267,7 +278,7 @@ enum nv_csts {
 };
 enum { NV_NSSR_MAGIC = 0x4e564d65u };             /* "NVMe" */
 
-/* ---- Identify (Base 2.0, 5.17) ---------------------------------------------------------------------------------- */
+/* ---- Identify (Base 2.0, 5.17) --------------------------------------------------------------- */
 
 enum nv_cns {
     NV_CNS_NS = 0x00,
@@ -542,7 +553,7 @@ struct nv_ns_id_desc {
 NV_SIZE_ASSERT(struct nv_ns_id_desc, 4);
 enum nv_nidt { NV_NIDT_EUI64 = 1, NV_NIDT_NGUID = 2, NV_NIDT_UUID = 3, NV_NIDT_CSI = 4 };
 
-/* ---- Features (Base 2.0, 5.27) ---------------------------------------------------------------------------------- */
+/* ---- Features (Base 2.0, 5.27) --------------------------------------------------------------- */
 
 enum nv_feature {
     NV_FEAT_ARBITRATION = 0x01,
@@ -563,12 +574,17 @@ enum nv_feature {
     NV_FEAT_WRITE_PROTECT = 0x84,
 };
 /* Get Features CDW10 10:8. */
-enum nv_feature_select { NV_SEL_CURRENT = 0, NV_SEL_DEFAULT = 1, NV_SEL_SAVED = 2, NV_SEL_SUPPORTED = 3 };
+enum nv_feature_select {
+    NV_SEL_CURRENT = 0,
+    NV_SEL_DEFAULT = 1,
+    NV_SEL_SAVED = 2,
+    NV_SEL_SUPPORTED = 3
+};
 /* What NV_SEL_SUPPORTED answers in DW0. */
 enum nv_feature_caps { NV_FEATCAP_SAVEABLE = 1, NV_FEATCAP_PER_NS = 2, NV_FEATCAP_CHANGEABLE = 4 };
 #define NV_FEAT_SAVE (1u << 31)      /* Set Features CDW10 */
 
-/* ---- Log pages (Base 2.0, 5.16) --------------------------------------------------------------------------------- */
+/* ---- Log pages (Base 2.0, 5.16) -------------------------------------------------------------- */
 
 enum nv_log_page {
     NV_LOG_SUPPORTED = 0x00,
@@ -691,7 +707,7 @@ enum nv_supported_feature {
     NV_FSP_SCOPE_CTRL = 1 << 21,
 };
 
-/* ---- Asynchronous events (Base 2.0, 5.2) ------------------------------------------------------------------------ */
+/* ---- Asynchronous events (Base 2.0, 5.2) ----------------------------------------------------- */
 
 /* DW0: type in 2:0, information in 15:8, log page in 23:16. */
 #define NV_AEN(type, info, log) ((uint32_t)(type) | (uint32_t)(info) << 8 | (uint32_t)(log) << 16)

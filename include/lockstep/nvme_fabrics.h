@@ -71,11 +71,15 @@ NV_OFFSET_ASSERT(struct nvf_connect_data, cntlid, 16);
 NV_OFFSET_ASSERT(struct nvf_connect_data, subnqn, 256);
 NV_OFFSET_ASSERT(struct nvf_connect_data, hostnqn, 512);
 
-/* DW0 of a Connect completion: CNTLID and what authentication is required, or where the bad parameter is. */
+/*
+ * DW0 of a Connect completion: CNTLID and what authentication is required, or where the bad
+ * parameter is.
+ */
 enum nvf_connect_result {
     NVF_CONNECT_ATR = 1 << 17,
     NVF_CONNECT_ASCR = 1 << 18,
-    NVF_CONNECT_IATTR = 1 << 16,     /* 1: IPO (bits 15:0) is an offset in the data, 0: in the SQE */
+    /* 1: IPO (bits 15:0) is an offset in the data, 0: in the SQE */
+    NVF_CONNECT_IATTR = 1 << 16,
 };
 enum { NVF_SQHD_NO_FLOW_CONTROL = 0xffff };
 
@@ -141,7 +145,12 @@ NV_OFFSET_ASSERT(struct nvf_discovery_entry, subnqn, 256);
 NV_OFFSET_ASSERT(struct nvf_discovery_entry, traddr, 512);
 NV_OFFSET_ASSERT(struct nvf_discovery_entry, tsas, 768);
 
-enum nvf_trtype { NVF_TRTYPE_RDMA = 1, NVF_TRTYPE_FC = 2, NVF_TRTYPE_TCP = 3, NVF_TRTYPE_LOOP = 254 };
+enum nvf_trtype {
+    NVF_TRTYPE_RDMA = 1,
+    NVF_TRTYPE_FC = 2,
+    NVF_TRTYPE_TCP = 3,
+    NVF_TRTYPE_LOOP = 254
+};
 enum nvf_adrfam { NVF_ADRFAM_IPV4 = 1, NVF_ADRFAM_IPV6 = 2 };
 enum nvf_subtype { NVF_SUBTYPE_REFERRAL = 1, NVF_SUBTYPE_NVME = 2, NVF_SUBTYPE_SELF = 3 };
 enum nvf_treq {

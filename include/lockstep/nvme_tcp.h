@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * NVMe/TCP protocol data units, byte by byte, and the numbers that limit them.
- * Not here: what a capsule carries (nvme.h, nvme_fabrics.h), what to do with a bad PDU (target-sim/engine/pdu.h).
+ * Not here: what a capsule carries (nvme.h, nvme_fabrics.h), what to do with a bad PDU
+ * (target-sim/engine/pdu.h).
  * NVM Express TCP Transport Specification 1.0.
  */
 #ifndef LOCKSTEP_NVME_TCP_H

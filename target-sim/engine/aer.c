@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Asynchronous Event Requests: kept until there is a notice to tell.
- * Not here: what causes notices (ns.c, port.c, discovery.c), the log pages that acknowledge them (logpage.c).
+ * Not here: what causes notices (ns.c, port.c, discovery.c), the log pages that acknowledge them
+ * (logpage.c).
  * NVM Express Base 2.0, 5.2.
  */
 #include "engine/ctrl.h"
@@ -10,9 +11,11 @@ static const struct notice {
     uint32_t enable;                     /* bit of Async Event Configuration */
     uint32_t dw0;
 } notices[LST_NOTICE_COUNT] = {
-    [LST_NOTICE_NS] = { NV_OAES_NS_ATTR, NV_AEN(NV_AEN_NOTICE, NV_AEN_NS_CHANGED, NV_LOG_CHANGED_NS) },
+    [LST_NOTICE_NS] = { NV_OAES_NS_ATTR,
+                        NV_AEN(NV_AEN_NOTICE, NV_AEN_NS_CHANGED, NV_LOG_CHANGED_NS) },
     [LST_NOTICE_ANA] = { NV_OAES_ANA, NV_AEN(NV_AEN_NOTICE, NV_AEN_ANA_CHANGED, NV_LOG_ANA) },
-    [LST_NOTICE_DISCOVERY] = { NV_OAES_DISCOVERY, NV_AEN(NV_AEN_NOTICE, NV_AEN_DISCOVERY_CHANGED, NV_LOG_DISCOVERY) },
+    [LST_NOTICE_DISCOVERY] = { NV_OAES_DISCOVERY,
+                               NV_AEN(NV_AEN_NOTICE, NV_AEN_DISCOVERY_CHANGED, NV_LOG_DISCOVERY) },
 };
 
 void lst_aer_run(struct lst_req *req)

@@ -20,7 +20,8 @@ uint16_t lst_ana_status(const struct lst_ctrl *ctrl, const struct lst_ns *ns)
     }
 }
 
-static void add_group(GByteArray *log, const struct lst_port *port, const GArray *nsids, uint32_t grpid, bool groups_only)
+static void add_group(GByteArray *log, const struct lst_port *port, const GArray *nsids,
+                      uint32_t grpid, bool groups_only)
 {
     struct nv_log_ana_group group = {
         .grpid = grpid,

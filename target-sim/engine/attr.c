@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attributes as text: tables of them, parsers for their values, and the words for what is not allowed.
+ * Attributes as text: tables of them, parsers for their values, and the words for what is not
+ * allowed.
  * Not here: which attributes exist (subsys.c, ns.c, port.c).
  * No standard.
  */
@@ -12,11 +13,13 @@ G_DEFINE_QUARK(lst-error, lst_error)
 
 bool lst_bad_value(GError **err, const char *key, const char *value, const char *allowed)
 {
-    g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "%s: '%s' is not allowed: %s", key, value, allowed);
+    g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "%s: '%s' is not allowed: %s", key, value,
+                allowed);
     return false;
 }
 
-static const struct lst_attr *attr_find(const struct lst_attr *attrs, size_t count, const char *key, GError **err)
+static const struct lst_attr *attr_find(const struct lst_attr *attrs, size_t count, const char *key,
+                                        GError **err)
 {
     GString *known = g_string_new(NULL);
     const struct lst_attr *found = NULL;
@@ -28,33 +31,37 @@ static const struct lst_attr *attr_find(const struct lst_attr *attrs, size_t cou
         g_string_append_printf(known, "%s%s", i ? ", " : "", attrs[i].key);
     }
     if (!found) {
-        g_set_error(err, LST_ERROR, LST_ERROR_KEY, "%s: no such attribute; there are %s", key, known->str);
+        g_set_error(err, LST_ERROR, LST_ERROR_KEY, "%s: no such attribute; there are %s", key,
+                    known->str);
     }
     g_string_free(known, TRUE);
     return found;
 }
 
-bool lst_attr_set(const struct lst_attr *attrs, size_t count, void *object, const char *key, const char *value,
-                  GError **err)
+bool lst_attr_set(const struct lst_attr *attrs, size_t count, void *object, const char *key,
+                  const char *value, GError **err)
 {
     const struct lst_attr *attr = attr_find(attrs, count, key, err);
 
     return attr && attr->set(object, key, value, err);
 }
 
-char *lst_attr_get(const struct lst_attr *attrs, size_t count, const void *object, const char *key, GError **err)
+char *lst_attr_get(const struct lst_attr *attrs, size_t count, const void *object, const char *key,
+                   GError **err)
 {
     const struct lst_attr *attr = attr_find(attrs, count, key, err);
 
     return attr ? attr->get(object) : NULL;
 }
 
-bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max, uint32_t *result, GError **err)
+bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max,
+                    uint32_t *result, GError **err)
 {
     bool hex = g_str_has_prefix(value, "0x");
     guint64 number;
 
-    if (!g_ascii_string_to_unsigned(hex ? value + 2 : value, hex ? 16 : 10, min, max, &number, NULL)) {
+    if (!g_ascii_string_to_unsigned(hex ? value + 2 : value, hex ? 16 : 10, min, max, &number,
+                                    NULL)) {
         char *allowed = g_strdup_printf("a number from %u to %u", min, max);
 
         lst_bad_value(err, key, value, allowed);
@@ -77,7 +84,8 @@ bool lst_parse_bool(const char *key, const char *value, bool *result, GError **e
 }
 
 /* Dashes are taken only where a UUID has them. */
-bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count, const char *allowed, GError **err)
+bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count,
+                   const char *allowed, GError **err)
 {
     bool dashes = count == 16 && strlen(value) == 36;
     uint8_t parsed[16];
@@ -121,7 +129,8 @@ bool lst_parse_ascii(const char *key, const char *value, size_t max, char **resu
     return true;
 }
 
-bool lst_parse_choice(const char *key, const char *value, const char *const *names, unsigned *result, GError **err)
+bool lst_parse_choice(const char *key, const char *value, const char *const *names,
+                      unsigned *result, GError **err)
 {
     char *allowed;
 

@@ -17,10 +17,11 @@ static void conn_timeout(struct lst_timer *timer)
         [LST_CONN_TERM] = { true, LST_EVENT_CONN_TERM_TIMEOUT },
         [LST_CONN_CLOSED] = { false, 0 },
     };
-    struct lst_conn *conn = (struct lst_conn *)((char *)timer - offsetof(struct lst_conn, timer));
+    struct lst_conn *conn = lst_container(timer, struct lst_conn, timer);
 
     if (events[conn->state].trace) {
-        lst_trace(conn->queue.target, events[conn->state].event, &conn->queue, NULL, 0, 0, conn->peer);
+        lst_trace(conn->queue.target, events[conn->state].event, &conn->queue, NULL, 0, 0,
+                  conn->peer);
     }
     lst_conn_drop(conn);
 }
@@ -56,7 +57,8 @@ void lst_conn_set_state(struct lst_conn *conn, enum lst_conn_state state)
     conn->state = state;
 }
 
-struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port, const struct lst_conn_info *info)
+struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
+                              const struct lst_conn_info *info)
 {
     struct lst_conn *conn = g_new0(struct lst_conn, 1);
 
@@ -132,7 +134,8 @@ void lst_conn_refuse(struct lst_conn *conn, struct lst_verdict verdict, uint32_t
         return;
     }
     target->stats.conns_terminated++;
-    lst_trace(target, LST_EVENT_CONN_TERMINATE, &conn->queue, NULL, verdict.fes, verdict.fei, verdict.why);
+    lst_trace(target, LST_EVENT_CONN_TERMINATE, &conn->queue, NULL, verdict.fes, verdict.fei,
+              verdict.why);
     lst_conn_send_term(conn, verdict.fes, verdict.fei, conn->hdr.bytes, header_len);
     lst_conn_set_state(conn, LST_CONN_TERM);
     lst_conn_arm(conn, LST_TERM_TIMEOUT_MS);
@@ -166,7 +169,7 @@ void lst_conns_forget_port(struct lst_target *target, struct lst_port *port)
 
 static void conn_complete(struct lst_req *req)
 {
-    struct lst_tcp_req *treq = (struct lst_tcp_req *)((char *)req - offsetof(struct lst_tcp_req, req));
+    struct lst_tcp_req *treq = lst_container(req, struct lst_tcp_req, req);
     struct lst_conn *conn = treq->conn;
 
     if (lst_conn_active(conn)) {
@@ -181,7 +184,7 @@ static void conn_complete(struct lst_req *req)
 
 static void conn_connected(struct lst_queue *queue)
 {
-    struct lst_conn *conn = (struct lst_conn *)((char *)queue - offsetof(struct lst_conn, queue));
+    struct lst_conn *conn = lst_container(queue, struct lst_conn, queue);
 
     lst_conn_set_state(conn, LST_CONN_LIVE);
     lst_timer_cancel(&queue->target->timers, &conn->timer);
@@ -193,7 +196,7 @@ static void conn_connected(struct lst_queue *queue)
 
 static void conn_shutdown(struct lst_queue *queue)
 {
-    lst_conn_drop((struct lst_conn *)((char *)queue - offsetof(struct lst_conn, queue)));
+    lst_conn_drop(lst_container(queue, struct lst_conn, queue));
 }
 
 const struct lst_queue_ops lst_conn_queue_ops = {

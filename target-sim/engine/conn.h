@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One NVMe/TCP connection: bytes from the host in, bytes for the host out. A connection becomes one queue of a controller.
+ * One NVMe/TCP connection: bytes from the host in, bytes for the host out. A connection becomes one
+ * queue of a controller.
  * Not here: sockets; how a queue's commands are executed (ctrl.h).
  * NVMe/TCP Transport Specification 1.0.
  */
@@ -30,8 +31,10 @@ struct lst_conn;
 
 struct lst_conn_info {
     void *opaque;            /* lst_conn_opaque() gives it back */
-    const char *local;       /* numeric address the host connected to, for a port on 0.0.0.0 or ::; may be NULL; copied */
-    const char *peer;        /* for listings and traces, for example "10.0.2.15:40312"; may be NULL; copied */
+    /* numeric address the host connected to, for a port on 0.0.0.0 or ::; may be NULL; copied */
+    const char *local;
+    /* for listings and traces, for example "10.0.2.15:40312"; may be NULL; copied */
+    const char *peer;
 };
 
 /* The states of a connection, in order. */
@@ -39,38 +42,45 @@ enum lst_conn_state {
     LST_CONN_IC,             /* waiting for ICReq */
     LST_CONN_CONNECT,        /* waiting for a successful Connect */
     LST_CONN_LIVE,           /* a queue of a controller */
-    LST_CONN_TERM,           /* C2HTermReq is on its way or sent; input is thrown away; waiting for the host to close */
-    LST_CONN_CLOSED,         /* to be closed by the front; input is thrown away, there is no output */
+    /* C2HTermReq is on its way or sent; input is thrown away; waiting for the host to close */
+    LST_CONN_TERM,
+    /* to be closed by the front; input is thrown away, there is no output */
+    LST_CONN_CLOSED,
 };
 
 /*
  * lst_conn_new: the front accepted a TCP connection on @port.
  * Returns the connection; the caller frees it with lst_conn_free(). Never fails.
  */
-struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port, const struct lst_conn_info *info);
+struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
+                              const struct lst_conn_info *info);
 
 /*
- * lst_conn_free: the TCP connection is gone or about to be closed. If it was a controller's Admin queue, the controller
- * goes and its other connections want to be closed. Requests at backends stay alive until they are completed.
+ * lst_conn_free: the TCP connection is gone or about to be closed. If it was a controller's Admin
+ * queue, the controller goes and its other connections want to be closed. Requests at backends stay
+ * alive until they are completed.
  */
 void lst_conn_free(struct lst_conn *conn);
 
 /*
- * lst_conn_receive: @len bytes came from the host, cut anywhere. All are taken; nothing is kept of @data after return.
- * The engine's memory stays bounded whatever comes. What is wrong with the bytes shows in the output and the state.
+ * lst_conn_receive: @len bytes came from the host, cut anywhere. All are taken; nothing is kept of
+ * @data after return. The engine's memory stays bounded whatever comes. What is wrong with the
+ * bytes shows in the output and the state.
  */
 void lst_conn_receive(struct lst_conn *conn, const void *data, size_t len);
 
 /*
  * lst_conn_output: what is to be sent, as at most @max pieces in @iov.
- * Returns the number of pieces, 0 if there is nothing. The memory is the engine's and stays valid and unchanged until the
- * bytes are consumed or the connection freed; asking again gives the same bytes (and perhaps more).
+ * Returns the number of pieces, 0 if there is nothing. The memory is the engine's and stays valid
+ * and unchanged until the bytes are consumed or the connection freed; asking again gives the same
+ * bytes (and perhaps more).
  */
 unsigned lst_conn_output(struct lst_conn *conn, struct iovec *iov, unsigned max);
 
 /*
- * lst_conn_consumed: the first @len bytes of the output were sent (or copied). @len must not exceed what lst_conn_output()
- * gave last. Call it before handing in bytes that the host could have sent in answer.
+ * lst_conn_consumed: the first @len bytes of the output were sent (or copied). @len must not exceed
+ * what lst_conn_output() gave last. Call it before handing in bytes that the host could have sent
+ * in answer.
  */
 void lst_conn_consumed(struct lst_conn *conn, size_t len);
 

@@ -130,14 +130,18 @@ static void wait_for_buffer(struct lst_conn *conn, struct lst_tcp_req *treq)
         conn->wait_head = treq;
     }
     conn->wait_tail = treq;
-    lst_trace(conn->queue.target, LST_EVENT_CONN_BUFFER_WAIT, &conn->queue, NULL, treq->req.sqe.cid, treq->req.data_len,
-              NULL);
+    lst_trace(conn->queue.target, LST_EVENT_CONN_BUFFER_WAIT, &conn->queue, NULL, treq->req.sqe.cid,
+              treq->req.data_len, NULL);
 }
 
-/* A backend that completes at once releases from inside start_transfer(): the loop, not recursion, takes the next. */
+/*
+ * A backend that completes at once releases from inside start_transfer(): the loop, not recursion,
+ * takes the next.
+ */
 static void buffers_freed(struct lst_conn *conn)
 {
-    while (conn->wait_head && lst_conn_active(conn) && !buffers_full(conn, conn->wait_head->req.data_len)) {
+    while (conn->wait_head && lst_conn_active(conn) &&
+           !buffers_full(conn, conn->wait_head->req.data_len)) {
         struct lst_tcp_req *treq = conn->wait_head;
 
         conn->wait_head = treq->wait_next;
@@ -173,8 +177,8 @@ void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq)
 /* ---- Capsules */
 
 /*
- * The SGL descriptor against what the command moves and what the capsule holds: type first, then offset, then lengths.
- * Commands without data may have any descriptor of length 0.
+ * The SGL descriptor against what the command moves and what the capsule holds: type first, then
+ * offset, then lengths. Commands without data may have any descriptor of length 0.
  */
 static uint16_t check_sgl(struct lst_req *req, uint32_t in_capsule)
 {
@@ -186,6 +190,9 @@ static uint16_t check_sgl(struct lst_req *req, uint32_t in_capsule)
     }
     if (inline_ok && sgl->addr != 0) {
         return lst_no_retry(NV_SC_SGL_OFFSET);
+    }
+    if (sgl->length > req->data_len && sgl->length <= req->data_max) {
+        req->data_len = sgl->length;
     }
     if (sgl->length != req->data_len || in_capsule != (inline_ok ? sgl->length : 0)) {
         return lst_req_length_error(req);
@@ -205,8 +212,8 @@ static void refuse_overrun(struct lst_conn *conn)
 {
     struct lst_verdict verdict = lst_pdu_choice(LST_CHOICE_QUEUE_OVERRUN);
 
-    lst_trace(conn->queue.target, LST_EVENT_CONN_QUEUE_OVERRUN, &conn->queue, NULL, conn->outstanding,
-              conn->queue.size, NULL);
+    lst_trace(conn->queue.target, LST_EVENT_CONN_QUEUE_OVERRUN, &conn->queue, NULL,
+              conn->outstanding, conn->queue.size, NULL);
     if (conn->queue.ctrl) {
         lst_ctrl_fatal(conn->queue.ctrl);
     } else {
@@ -248,7 +255,8 @@ void lst_conn_capsule(struct lst_conn *conn)
 
 static void note_data_digest(struct lst_conn *conn, const struct lst_tcp_req *treq)
 {
-    lst_trace(conn->queue.target, LST_EVENT_CONN_DATA_DIGEST, &conn->queue, NULL, treq->req.sqe.cid, conn->rx_ddgst, NULL);
+    lst_trace(conn->queue.target, LST_EVENT_CONN_DATA_DIGEST, &conn->queue, NULL, treq->req.sqe.cid,
+              conn->rx_ddgst, NULL);
 }
 
 void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
@@ -274,7 +282,10 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
 
 /* ---- H2CData */
 
-/* TTAG: the slot's number plus one in the lower bits, above it a part of the CID so that a stale tag is noticed. */
+/*
+ * TTAG: the slot's number plus one in the lower bits, above it a part of the CID so that a stale
+ * tag is noticed.
+ */
 static struct lst_tcp_req *transfer_find(const struct lst_conn *conn, uint16_t ttag)
 {
     unsigned slot = (ttag & ((1u << LST_TTAG_SHIFT) - 1)) - 1u;
@@ -307,7 +318,10 @@ void lst_conn_h2c_data(struct lst_conn *conn)
     conn->rx_data = treq->req.data + treq->received;
 }
 
-/* A bad digest fails the command, but only after the rest of the R2T's data came: the host sends them anyway. */
+/*
+ * A bad digest fails the command, but only after the rest of the R2T's data came: the host sends
+ * them anyway.
+ */
 void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok)
 {
     struct lst_tcp_req *treq = conn->rx_req;

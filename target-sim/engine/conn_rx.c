@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes to PDUs: a state machine that takes any fragmentation and copies data straight to their buffer.
+ * Bytes to PDUs: a state machine that takes any fragmentation and copies data straight to their
+ * buffer.
  * Not here: which PDUs are acceptable (pdu.c), what commands do (conn_cmd.c).
  * NVMe/TCP Transport 1.0, 3.3.
  */
@@ -33,7 +34,8 @@ static void ic_req(struct lst_conn *conn)
     conn->maxr2t = ic->maxr2t;
     lst_conn_set_state(conn, LST_CONN_CONNECT);
     lst_conn_arm(conn, LST_CONNECT_TIMEOUT_MS);
-    lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t, NULL);
+    lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
+              NULL);
     lst_conn_send_ic_resp(conn);
 }
 
@@ -41,7 +43,8 @@ static void host_term(struct lst_conn *conn)
 {
     const struct nvtcp_term *term = &conn->hdr.term;
 
-    lst_trace(conn->queue.target, LST_EVENT_CONN_HOST_TERM, &conn->queue, NULL, term->fes, term->fei, NULL);
+    lst_trace(conn->queue.target, LST_EVENT_CONN_HOST_TERM, &conn->queue, NULL, term->fes,
+              term->fei, NULL);
     lst_conn_drop(conn);
 }
 
@@ -94,7 +97,8 @@ static void header_complete(struct lst_conn *conn)
         uint32_t received;
 
         memcpy(&received, conn->hdr.bytes + conn->layout.hlen, sizeof(received));
-        verdict = lst_pdu_check_header_digest(lst_digest(conn->hdr.bytes, conn->layout.hlen), received);
+        verdict = lst_pdu_check_header_digest(lst_digest(conn->hdr.bytes, conn->layout.hlen),
+                                              received);
         if (verdict.outcome != LST_ACCEPT) {
             lst_conn_refuse(conn, verdict, conn->layout.hlen);
             return;
@@ -133,8 +137,11 @@ static size_t rx_common(struct lst_conn *conn, const uint8_t *data, size_t len)
     } else if (verdict.outcome == LST_DROP) {
         const struct nvtcp_hdr *hdr = &conn->hdr.common;
 
-        /* Worth reading to its end only for the trace, and only if it can be trusted to have one. */
-        if (hdr->hlen != sizeof(struct nvtcp_term) || hdr->plen < NVTCP_TERM_PLEN_MIN || hdr->plen > NVTCP_TERM_PLEN_MAX) {
+        /*
+         * Worth reading to its end only for the trace, and only if it can be trusted to have one.
+         */
+        if (hdr->hlen != sizeof(struct nvtcp_term) || hdr->plen < NVTCP_TERM_PLEN_MIN ||
+            hdr->plen > NVTCP_TERM_PLEN_MAX) {
             lst_conn_refuse(conn, verdict, 0);
         } else {
             lst_conn_arm(conn, LST_TERM_TIMEOUT_MS);

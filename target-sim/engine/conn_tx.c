@@ -74,11 +74,11 @@ static uint32_t header_digest_len(const struct lst_conn *conn)
 static void control_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
     (void)conn;
-    g_free((char *)tx - offsetof(struct control_pdu, tx));
+    g_free(lst_container(tx, struct control_pdu, tx));
 }
 
-static void send_control(struct lst_conn *conn, const void *header, uint32_t header_len, const uint8_t *data,
-                         uint32_t data_len)
+static void send_control(struct lst_conn *conn, const void *header, uint32_t header_len,
+                         const uint8_t *data, uint32_t data_len)
 {
     struct control_pdu *control = g_new(struct control_pdu, 1);
 
@@ -99,17 +99,21 @@ void lst_conn_send_ic_resp(struct lst_conn *conn)
         .hdr = { .type = NVTCP_IC_RESP, .hlen = sizeof(resp), .plen = sizeof(resp) },
         .pfv = NVTCP_PFV,
         .cpda = 0,
-        .dgst = (conn->ctx.header_digest ? NVTCP_DGST_HEADER : 0) | (conn->ctx.data_digest ? NVTCP_DGST_DATA : 0),
+        .dgst = (conn->ctx.header_digest ? NVTCP_DGST_HEADER : 0) |
+                (conn->ctx.data_digest ? NVTCP_DGST_DATA : 0),
         .maxh2cdata = conn->ctx.maxh2cdata,
     };
 
     send_control(conn, &resp, sizeof(resp), NULL, 0);
 }
 
-void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header, uint32_t len)
+void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header,
+                        uint32_t len)
 {
     struct nvtcp_term term = {
-        .hdr = { .type = NVTCP_C2H_TERM, .hlen = sizeof(term), .plen = (uint32_t)sizeof(term) + len },
+        .hdr = { .type = NVTCP_C2H_TERM,
+                 .hlen = sizeof(term),
+                 .plen = (uint32_t)sizeof(term) + len },
         .fes = fes,
         .fei = fei,
     };
@@ -122,7 +126,7 @@ void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const
 
 static void r2t_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
-    struct lst_tcp_req *treq = (struct lst_tcp_req *)((char *)tx - offsetof(struct lst_tcp_req, tx));
+    struct lst_tcp_req *treq = lst_container(tx, struct lst_tcp_req, tx);
 
     (void)conn;
     treq->state = LST_TREQ_R2T;
@@ -160,7 +164,7 @@ void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq)
 
 static void response_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
-    lst_conn_release(conn, (struct lst_tcp_req *)((char *)tx - offsetof(struct lst_tcp_req, tx)));
+    lst_conn_release(conn, lst_container(tx, struct lst_tcp_req, tx));
 }
 
 static void add_c2h_data(struct lst_conn *conn, struct lst_tcp_req *treq, bool success)
@@ -171,7 +175,8 @@ static void add_c2h_data(struct lst_conn *conn, struct lst_tcp_req *treq, bool s
     struct nvtcp_data pdu = {
         .hdr = {
             .type = NVTCP_C2H_DATA,
-            .flags = header_flag(conn) | (ddgst_len ? NVTCP_F_DDGST : 0) | NVTCP_F_LAST | (success ? NVTCP_F_SUCCESS : 0),
+            .flags = header_flag(conn) | (ddgst_len ? NVTCP_F_DDGST : 0) | NVTCP_F_LAST |
+                     (success ? NVTCP_F_SUCCESS : 0),
             .hlen = sizeof(pdu),
             .pdo = (uint8_t)pdo,
             .plen = pdo + treq->req.data_len + ddgst_len,

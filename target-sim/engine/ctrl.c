@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-/* The next free identifier after the last one given: a stale one is not met again soon. 0: none is free. */
+/*
+ * The next free identifier after the last one given: a stale one is not met again soon. 0: none is
+ * free.
+ */
 static uint16_t cntlid_alloc(struct lst_subsys *subsys)
 {
     uint32_t count = subsys->cntlid_max - subsys->cntlid_min + 1;
@@ -30,8 +33,8 @@ static uint16_t cntlid_alloc(struct lst_subsys *subsys)
     return 0;
 }
 
-struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys, const struct nvf_connect_data *data,
-                              uint32_t kato_ms)
+struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys,
+                              const struct nvf_connect_data *data, uint32_t kato_ms)
 {
     uint16_t cntlid = cntlid_alloc(subsys);
     struct lst_ctrl *ctrl;
@@ -116,7 +119,8 @@ void lst_ctrl_fatal(struct lst_ctrl *ctrl)
 
 struct lst_queue *lst_ctrl_io_queue(const struct lst_ctrl *ctrl, uint16_t qid)
 {
-    return qid >= 1 && qid <= ctrl->io_queues->len ? g_ptr_array_index(ctrl->io_queues, qid - 1) : NULL;
+    return qid >= 1 && qid <= ctrl->io_queues->len ? g_ptr_array_index(ctrl->io_queues, qid - 1) :
+                                                     NULL;
 }
 
 void lst_ctrl_add_io_queue(struct lst_ctrl *ctrl, struct lst_queue *queue)
@@ -147,7 +151,8 @@ void lst_queue_detach(struct lst_queue *queue)
     ctrl->io_queue_count--;
 }
 
-void lst_ctrls_drop(struct lst_target *target, bool (*match)(const struct lst_ctrl *ctrl, const void *key), const void *key)
+void lst_ctrls_drop(struct lst_target *target,
+                    bool (*match)(const struct lst_ctrl *ctrl, const void *key), const void *key)
 {
     GList *next;
 
@@ -163,8 +168,8 @@ void lst_ctrls_drop(struct lst_target *target, bool (*match)(const struct lst_ct
 
 uint64_t lst_ctrl_cap(const struct lst_ctrl *ctrl)
 {
-    uint64_t cap = NV_CAP_MQES(ctrl->max_queue_size - 1) | NV_CAP_CQR | NV_CAP_TO(LST_READY_TIMEOUT_500MS) |
-                   NV_CAP_CSS_NVM | NV_CAP_CSS_CSI;
+    uint64_t cap = NV_CAP_MQES(ctrl->max_queue_size - 1) | NV_CAP_CQR |
+                   NV_CAP_TO(LST_READY_TIMEOUT_500MS) | NV_CAP_CSS_NVM | NV_CAP_CSS_CSI;
 
     /* Controllers before 2.0 have no CRTO to go with it. */
     return ctrl->subsys->version >= NV_VS(2, 0, 0) ? cap | NV_CAP_CRWMS : cap;
@@ -175,17 +180,24 @@ bool lst_ctrl_ready(const struct lst_ctrl *ctrl)
     return ctrl->csts & NV_CSTS_RDY;
 }
 
-/* Which values of CC can be enabled. Entry sizes are fixed by Fabrics; hosts write them for discovery controllers too. */
+/*
+ * Which values of CC can be enabled. Entry sizes are fixed by Fabrics; hosts write them for
+ * discovery controllers too.
+ */
 static bool cc_valid(uint32_t cc)
 {
     unsigned css = (cc & NV_CC_CSS_MASK) >> NV_CC_CSS_SHIFT;
 
-    return (css == NV_CC_CSS_NVM || css == NV_CC_CSS_CSI || css == NV_CC_CSS_ADMIN) && !(cc & NV_CC_MPS_MASK) &&
-           !(cc & NV_CC_AMS_MASK) && (cc & NV_CC_IOSQES_MASK) >> NV_CC_IOSQES_SHIFT == 6 &&
+    return (css == NV_CC_CSS_NVM || css == NV_CC_CSS_CSI || css == NV_CC_CSS_ADMIN) &&
+           !(cc & NV_CC_MPS_MASK) && !(cc & NV_CC_AMS_MASK) &&
+           (cc & NV_CC_IOSQES_MASK) >> NV_CC_IOSQES_SHIFT == 6 &&
            (cc & NV_CC_IOCQES_MASK) >> NV_CC_IOCQES_SHIFT == 4;
 }
 
-/* A reset deletes the I/O queues (3.7.2): their connections go. The Admin queue stays for properties. */
+/*
+ * A reset deletes the I/O queues (3.7.2): their connections go. The Admin queue stays for
+ * properties.
+ */
 static void ctrl_reset(struct lst_ctrl *ctrl)
 {
     ctrl->csts &= ~(uint32_t)(NV_CSTS_RDY | NV_CSTS_CFS | NV_CSTS_SHST_MASK);

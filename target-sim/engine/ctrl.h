@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The NVMe core under any transport: controllers, queues, and requests (a command on its way to its completion).
- * Not here: how commands and data reach the core (TCP: tcp.h; a PCIe front would map PRPs), media (io.h).
+ * The NVMe core under any transport: controllers, queues, and requests (a command on its way to its
+ * completion).
+ * Not here: how commands and data reach the core (TCP: tcp.h; a PCIe front would map PRPs), media
+ * (io.h).
  * NVM Express Base 2.0; Fabrics properties and Connect as in chapters 3.1.3 and 6.3.
  */
 /*
  * What a transport does for each command:
  *
  *     req->queue = queue; req->sqe = ...; status = lst_req_prepare(req);
- *     status 0: req->dir and req->data_len say what data move; the transport checks its descriptors against them
- *               (lst_req_length_error() if they differ), gets a buffer, fills it if LST_DIR_IN, then lst_req_execute(req).
+ *     status 0: req->dir and req->data_len say what data move; the transport checks its
+ *               descriptors against them (lst_req_length_error() if they differ), gets a buffer,
+ *               fills it if LST_DIR_IN, then lst_req_execute(req).
  *     else:     lst_req_complete(req, status)
- *     queue->ops->complete(req) is called exactly once, now or later: req->cqe is filled, the data are there if LST_DIR_OUT
- *     and the status is 0. Then, or to give a request up before it was executed: lst_req_release(req).
+ *     queue->ops->complete(req) is called exactly once, now or later: req->cqe is filled, the data
+ *     are there if LST_DIR_OUT and the status is 0. Then, or to give a request up before it was
+ *     executed: lst_req_release(req).
  */
 #ifndef ENGINE_CTRL_H
 #define ENGINE_CTRL_H
@@ -35,7 +39,8 @@ enum lst_command_flags {
     LST_CMD_IN = 1 << 0,
     LST_CMD_OUT = 1 << 1,
     LST_CMD_NS = 1 << 2,                 /* needs an accessible namespace */
-    LST_CMD_WRITES = 1 << 3,             /* changes logical blocks: refused on a write-protected namespace */
+    /* changes logical blocks: refused on a write-protected namespace */
+    LST_CMD_WRITES = 1 << 3,
     LST_CMD_DISCOVERY = 1 << 4,          /* discovery controllers have it too */
     LST_CMD_DISABLED = 1 << 5,           /* allowed while the controller is not enabled */
     LST_CMD_CONNECT = 1 << 6,            /* allowed before Connect */
@@ -66,7 +71,8 @@ struct lst_queue {
     const struct lst_queue_ops *ops;
     struct lst_target *target;
     struct lst_port *port;
-    const char *local_addr;              /* numeric, "" if unknown: for discovery entries of wildcard ports */
+    /* numeric, "" if unknown: for discovery entries of wildcard ports */
+    const char *local_addr;
     bool fabrics;                        /* properties, Connect, SGLs */
     uint32_t inline_size;                /* the port's, as of the connection's making */
     uint32_t max_size;                   /* entries */
@@ -89,9 +95,12 @@ struct lst_req {
     bool at_backend;                     /* an lst_io is out: the request must not be freed */
     uint16_t param_location;             /* for the error log */
     uint32_t data_len;
+    /* a descriptor may be this long; data_len for all but few commands */
+    uint32_t data_max;
     uint8_t *data;                       /* the transport's buffer */
     struct lst_ns *ns;                   /* holds a reference */
-    uint8_t *scratch;                    /* Compare: what the media hold; data_len bytes of the target's pool */
+    /* Compare: what the media hold; data_len bytes of the target's pool */
+    uint8_t *scratch;
     struct lst_io io;
     struct iovec iov;
 };
@@ -141,14 +150,18 @@ struct lst_ctrl {
     struct lst_aer aer;
     struct lst_features features;
     uint32_t changed_ns[LST_NSID_MAX / 32 + 1];
-    struct nv_log_error *errors;         /* ring of LST_ERROR_LOG_ENTRIES, made at the first error */
+    /* ring of LST_ERROR_LOG_ENTRIES, made at the first error */
+    struct nv_log_error *errors;
     uint64_t error_count;
     GByteArray *discovery_log;           /* the snapshot that is being read; NULL: none yet */
 };
 
 /* ---- req.c */
 uint16_t lst_req_prepare(struct lst_req *req);
-/* The descriptor's length does not fit: the status to complete with (Connect's own, or Data SGL Length Invalid). */
+/*
+ * The descriptor's length does not fit: the status to complete with (Connect's own, or Data SGL
+ * Length Invalid).
+ */
 uint16_t lst_req_length_error(struct lst_req *req);
 void lst_req_execute(struct lst_req *req);
 /* @status: SCT << 8 | SC with or without NV_DNR. DW0 and DW1 must be set before. */
@@ -157,8 +170,8 @@ void lst_req_release(struct lst_req *req);
 
 /* ---- ctrl.c */
 /* Makes a controller for Connect; NULL if no CNTLID is free. */
-struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys, const struct nvf_connect_data *data,
-                              uint32_t kato_ms);
+struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys,
+                              const struct nvf_connect_data *data, uint32_t kato_ms);
 struct lst_ctrl *lst_ctrl_find(const struct lst_subsys *subsys, uint16_t cntlid);
 /* Ends the association: all queues are given up; the controller is freed. */
 void lst_ctrl_destroy(struct lst_ctrl *ctrl);
@@ -169,17 +182,21 @@ uint64_t lst_ctrl_cap(const struct lst_ctrl *ctrl);
 bool lst_ctrl_ready(const struct lst_ctrl *ctrl);
 struct lst_queue *lst_ctrl_io_queue(const struct lst_ctrl *ctrl, uint16_t qid);
 void lst_ctrl_add_io_queue(struct lst_ctrl *ctrl, struct lst_queue *queue);
-/* The transport lost the queue. Its Admin queue takes the controller along. Does nothing for a queue without controller. */
+/*
+ * The transport lost the queue. Its Admin queue takes the controller along. Does nothing for a
+ * queue without controller.
+ */
 void lst_queue_detach(struct lst_queue *queue);
 /* Every controller for which @match is true goes. */
-void lst_ctrls_drop(struct lst_target *target, bool (*match)(const struct lst_ctrl *ctrl, const void *key), const void *key);
+void lst_ctrls_drop(struct lst_target *target,
+                    bool (*match)(const struct lst_ctrl *ctrl, const void *key), const void *key);
 void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16_t status);
 
 /* ---- props.c */
 uint16_t lst_property_get(struct lst_ctrl *ctrl, uint32_t offset, unsigned size, uint64_t *value);
 uint16_t lst_property_set(struct lst_ctrl *ctrl, uint32_t offset, unsigned size, uint64_t value);
 
-/* ---- identify.c, features.c, logpage.c, discovery.c, ana.c: run and length functions of Admin commands */
+/* ---- identify.c, features.c, logpage.c, discovery.c, ana.c: for the Admin command table */
 uint16_t lst_identify_length(struct lst_req *req, uint32_t *len);
 void lst_identify_run(struct lst_req *req);
 uint16_t lst_feature_get_length(struct lst_req *req, uint32_t *len);
@@ -212,8 +229,8 @@ void lst_aer_flush(struct lst_ctrl *ctrl);
 void lst_aer_reset(struct lst_ctrl *ctrl);
 
 /* ---- trace.c; any of queue, ctrl, text may be NULL */
-void lst_trace(struct lst_target *target, enum lst_event_id id, const struct lst_queue *queue, const struct lst_ctrl *ctrl,
-               uint64_t arg0, uint64_t arg1, const char *text);
+void lst_trace(struct lst_target *target, enum lst_event_id id, const struct lst_queue *queue,
+               const struct lst_ctrl *ctrl, uint64_t arg0, uint64_t arg1, const char *text);
 
 static inline uint64_t lst_ms(uint64_t ms)
 {

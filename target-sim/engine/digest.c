@@ -10,7 +10,10 @@
 
 uint32_t lst_digest_update(uint32_t running, const void *data, size_t len)
 {
-    /* The library takes a pointer to non-const and an int, but writes nothing, and no PDU comes near 2 GiB. */
+    /*
+     * The library takes a pointer to non-const and an int, but writes nothing, and no PDU comes
+     * near 2 GiB.
+     */
     return crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, running);
 }
 

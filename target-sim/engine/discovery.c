@@ -16,8 +16,8 @@ static const char *visible_traddr(const struct lst_ctrl *ctrl, const struct lst_
     return any && ctrl->local_addr[0] ? ctrl->local_addr : port->traddr;
 }
 
-static void add_entry(GByteArray *log, const struct nvf_discovery_entry *template, const char *subnqn,
-                      const char *traddr, const char *trsvcid)
+static void add_entry(GByteArray *log, const struct nvf_discovery_entry *template,
+                      const char *subnqn, const char *traddr, const char *trsvcid)
 {
     struct nvf_discovery_entry entry = *template;
 
@@ -34,8 +34,8 @@ static void add_entry(GByteArray *log, const struct nvf_discovery_entry *templat
     g_byte_array_append(log, (const guint8 *)&entry, sizeof(entry));
 }
 
-static void add_port_entry(GByteArray *log, const struct lst_ctrl *ctrl, const struct lst_port *port,
-                           const struct lst_subsys *subsys)
+static void add_port_entry(GByteArray *log, const struct lst_ctrl *ctrl,
+                           const struct lst_port *port, const struct lst_subsys *subsys)
 {
     struct nvf_discovery_entry entry = {
         .adrfam = port->adrfam,
@@ -91,7 +91,8 @@ void lst_discovery_snapshot(struct lst_ctrl *ctrl)
         }
         add_referrals(log, port);
     }
-    ((struct nvf_discovery_header *)log->data)->numrec = log->len / sizeof(struct nvf_discovery_entry) - 1;
+    ((struct nvf_discovery_header *)log->data)->numrec =
+        log->len / sizeof(struct nvf_discovery_entry) - 1;
 }
 
 void lst_discovery_changed(struct lst_target *target)

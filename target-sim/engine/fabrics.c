@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fabrics commands: Connect, Property Get, Property Set.
- * Not here: authentication and Disconnect, which are not implemented (Invalid Opcode, as OFCS and Connect's DW0 tell).
+ * Not here: authentication and Disconnect, which are not implemented (Invalid Opcode, as OFCS and
+ * Connect's DW0 tell).
  * NVM Express Base 2.0, chapter 6; answers on which implementations disagree: choices.h.
  */
 #include "engine/choices.h"
@@ -53,7 +54,10 @@ static bool all_zero(const uint8_t *bytes, size_t count)
     return true;
 }
 
-/* What needs no controller or subsystem to be judged. True: fine so far; false: the request is completed. */
+/*
+ * What needs no controller or subsystem to be judged. True: fine so far; false: the request is
+ * completed.
+ */
 static bool connect_check_form(struct lst_req *req, const struct nvf_connect_sqe *sqe,
                                const struct nvf_connect_data *data)
 {
@@ -84,7 +88,8 @@ static struct lst_subsys *connect_find_subsys(const struct lst_queue *queue, con
     return subsys && queue->port && lst_port_has(queue->port, subsys) ? subsys : NULL;
 }
 
-static void connect_accept(struct lst_req *req, struct lst_ctrl *ctrl, const struct nvf_connect_sqe *sqe)
+static void connect_accept(struct lst_req *req, struct lst_ctrl *ctrl,
+                           const struct nvf_connect_sqe *sqe)
 {
     struct lst_queue *queue = req->queue;
 
@@ -97,13 +102,14 @@ static void connect_accept(struct lst_req *req, struct lst_ctrl *ctrl, const str
         lst_ctrl_add_io_queue(ctrl, queue);
     }
     req->cqe.dw0 = ctrl->cntlid;
-    lst_trace(queue->target, LST_EVENT_CONNECT_OK, queue, ctrl, queue->qid, sqe->sqsize, ctrl->subsys->nqn);
+    lst_trace(queue->target, LST_EVENT_CONNECT_OK, queue, ctrl, queue->qid, sqe->sqsize,
+              ctrl->subsys->nqn);
     queue->ops->connected(queue);
     lst_req_complete(req, NV_SC_SUCCESS);
 }
 
-static void connect_admin(struct lst_req *req, struct lst_subsys *subsys, const struct nvf_connect_sqe *sqe,
-                          const struct nvf_connect_data *data)
+static void connect_admin(struct lst_req *req, struct lst_subsys *subsys,
+                          const struct nvf_connect_sqe *sqe, const struct nvf_connect_data *data)
 {
     struct lst_ctrl *ctrl;
 
@@ -119,8 +125,8 @@ static void connect_admin(struct lst_req *req, struct lst_subsys *subsys, const 
     connect_accept(req, ctrl, sqe);
 }
 
-static void connect_io(struct lst_req *req, struct lst_subsys *subsys, const struct nvf_connect_sqe *sqe,
-                       const struct nvf_connect_data *data)
+static void connect_io(struct lst_req *req, struct lst_subsys *subsys,
+                       const struct nvf_connect_sqe *sqe, const struct nvf_connect_data *data)
 {
     struct lst_ctrl *ctrl = lst_ctrl_find(subsys, data->cntlid);
 
@@ -197,14 +203,15 @@ static void property_set_run(struct lst_req *req)
 {
     const struct nvf_property_sqe *sqe = (const struct nvf_property_sqe *)&req->sqe;
 
-    lst_req_complete(req, lst_property_set(req->queue->ctrl, sqe->offset, property_size(sqe), sqe->value));
+    lst_req_complete(
+        req, lst_property_set(req->queue->ctrl, sqe->offset, property_size(sqe), sqe->value));
 }
 
 const struct lst_command lst_fabrics_commands[256] = {
     [NVF_PROPERTY_SET] = { LST_CMD_DISCOVERY | LST_CMD_DISABLED, NULL, property_set_run },
     [NVF_CONNECT] = {
-        LST_CMD_IN | LST_CMD_DISCOVERY | LST_CMD_DISABLED | LST_CMD_CONNECT | LST_CMD_IO_QUEUE, connect_length,
-        connect_run,
+        LST_CMD_IN | LST_CMD_DISCOVERY | LST_CMD_DISABLED | LST_CMD_CONNECT | LST_CMD_IO_QUEUE,
+        connect_length, connect_run,
     },
     [NVF_PROPERTY_GET] = { LST_CMD_DISCOVERY | LST_CMD_DISABLED, NULL, property_get_run },
 };

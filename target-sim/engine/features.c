@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Get Features and Set Features: a table by feature identifier {capabilities, data length, get, set}.
+ * Get Features and Set Features: a table by feature identifier {capabilities, data length, get,
+ * set}.
  * Not here: what features act on elsewhere (keepalive.c, aer.c, io.c).
  * NVM Express Base 2.0, 5.15 and 5.27; nothing is saveable, so the saved value is the default.
  */
@@ -17,6 +18,8 @@ struct feature {
     /* Current value: into DW0 and req->data. */
     uint16_t (*get)(struct lst_req *req, struct lst_ctrl *ctrl);
     uint16_t (*set)(struct lst_req *req, struct lst_ctrl *ctrl, uint32_t value);
+    /* of Get Features, before its data length; NULL: no more to check */
+    bool (*check)(const struct lst_req *req);
 };
 
 static uint16_t invalid_field(struct lst_req *req)
@@ -177,7 +180,10 @@ static uint16_t get_queues(struct lst_req *req, struct lst_ctrl *ctrl)
     return NV_SC_SUCCESS;
 }
 
-/* A Fabrics queue is both kinds at once: the smaller wish decides. Not once there are I/O queues (5.27.1.5). */
+/*
+ * A Fabrics queue is both kinds at once: the smaller wish decides. Not once there are I/O queues
+ * (5.27.1.5).
+ */
 static uint16_t set_queues(struct lst_req *req, struct lst_ctrl *ctrl, uint32_t value)
 {
     uint32_t submission = value & 0xffff;
@@ -203,7 +209,8 @@ static uint16_t get_async_event(struct lst_req *req, struct lst_ctrl *ctrl)
 
 static uint16_t set_async_event(struct lst_req *req, struct lst_ctrl *ctrl, uint32_t value)
 {
-    uint32_t allowed = ctrl->subsys->discovery ? NV_OAES_DISCOVERY : 0xffu | NV_OAES_NS_ATTR | NV_OAES_ANA;
+    uint32_t allowed = ctrl->subsys->discovery ? NV_OAES_DISCOVERY :
+                                                 0xffu | NV_OAES_NS_ATTR | NV_OAES_ANA;
 
     if (value & ~allowed) {
         return invalid_field(req);
@@ -272,11 +279,14 @@ static uint16_t set_profile(struct lst_req *req, struct lst_ctrl *ctrl, uint32_t
 
 /* ---- Host identifier: Connect gave it */
 
+/* Fabrics knows the 128-bit form only: EXHID must be set. */
+static bool check_host_id(const struct lst_req *req)
+{
+    return req->sqe.cdw11 & 1;
+}
+
 static uint16_t get_host_id(struct lst_req *req, struct lst_ctrl *ctrl)
 {
-    if (!(req->sqe.cdw11 & 1)) {
-        return invalid_field(req);       /* Fabrics knows the 128-bit form only */
-    }
     memcpy(req->data, ctrl->hostid, sizeof(ctrl->hostid));
     return NV_SC_SUCCESS;
 }
@@ -321,21 +331,24 @@ enum {
     PER_NS = NV_FEATCAP_PER_NS | NV_FEATCAP_CHANGEABLE,
 };
 
+#define FEATURE(discovery, caps, data_len, initial, name) \
+    { true, discovery, caps, data_len, initial, get_##name, set_##name, NULL }
+
 static const struct feature features[256] = {
-    [NV_FEAT_ARBITRATION] = { true, false, CHANGEABLE, 0, NULL, get_arbitration, set_arbitration },
-    [NV_FEAT_POWER_MGMT] = { true, false, CHANGEABLE, 0, NULL, get_power, set_power },
-    [NV_FEAT_TEMP_THRESHOLD] = { true, false, CHANGEABLE, 0, initial_temp, get_temp, set_temp },
-    [NV_FEAT_ERROR_RECOVERY] = { true, false, CHANGEABLE, 0, NULL, get_error_recovery, set_error_recovery },
-    [NV_FEAT_VOLATILE_WC] = { true, false, CHANGEABLE, 0, initial_one, get_write_cache, set_write_cache },
-    [NV_FEAT_NUM_QUEUES] = { true, false, CHANGEABLE, 0, initial_queues, get_queues, set_queues },
-    [NV_FEAT_WRITE_ATOMICITY] = { true, false, CHANGEABLE, 0, NULL, get_write_atomicity, set_write_atomicity },
-    [NV_FEAT_ASYNC_EVENT] = { true, true, CHANGEABLE, 0, NULL, get_async_event, set_async_event },
-    [NV_FEAT_TIMESTAMP] = { true, false, CHANGEABLE, 8, NULL, get_timestamp, set_timestamp },
-    [NV_FEAT_KATO] = { true, true, CHANGEABLE, 0, NULL, get_kato, set_kato },
-    [NV_FEAT_HOST_BEHAVIOR] = { true, false, CHANGEABLE, 512, NULL, get_host_behavior, set_host_behavior },
-    [NV_FEAT_COMMAND_SET_PROFILE] = { true, false, CHANGEABLE, 0, NULL, get_profile, set_profile },
-    [NV_FEAT_HOST_ID] = { true, true, 0, 16, NULL, get_host_id, set_host_id },
-    [NV_FEAT_WRITE_PROTECT] = { true, false, PER_NS, 0, NULL, get_write_protect, set_write_protect },
+    [NV_FEAT_ARBITRATION] = FEATURE(false, CHANGEABLE, 0, NULL, arbitration),
+    [NV_FEAT_POWER_MGMT] = FEATURE(false, CHANGEABLE, 0, NULL, power),
+    [NV_FEAT_TEMP_THRESHOLD] = FEATURE(false, CHANGEABLE, 0, initial_temp, temp),
+    [NV_FEAT_ERROR_RECOVERY] = FEATURE(false, CHANGEABLE, 0, NULL, error_recovery),
+    [NV_FEAT_VOLATILE_WC] = FEATURE(false, CHANGEABLE, 0, initial_one, write_cache),
+    [NV_FEAT_NUM_QUEUES] = FEATURE(false, CHANGEABLE, 0, initial_queues, queues),
+    [NV_FEAT_WRITE_ATOMICITY] = FEATURE(false, CHANGEABLE, 0, NULL, write_atomicity),
+    [NV_FEAT_ASYNC_EVENT] = FEATURE(true, CHANGEABLE, 0, NULL, async_event),
+    [NV_FEAT_TIMESTAMP] = FEATURE(false, CHANGEABLE, 8, NULL, timestamp),
+    [NV_FEAT_KATO] = FEATURE(true, CHANGEABLE, 0, NULL, kato),
+    [NV_FEAT_HOST_BEHAVIOR] = FEATURE(false, CHANGEABLE, 512, NULL, host_behavior),
+    [NV_FEAT_COMMAND_SET_PROFILE] = FEATURE(false, CHANGEABLE, 0, NULL, profile),
+    [NV_FEAT_HOST_ID] = { true, true, 0, 16, NULL, get_host_id, set_host_id, check_host_id },
+    [NV_FEAT_WRITE_PROTECT] = FEATURE(false, PER_NS, 0, NULL, write_protect),
 };
 
 static const struct feature *feature_find(struct lst_req *req)
@@ -362,7 +375,13 @@ uint16_t lst_feature_get_length(struct lst_req *req, uint32_t *len)
     if (!feature || select > NV_SEL_SUPPORTED) {
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    /* Capabilities come in DW0 alone; some hosts offer a buffer all the same, which is then too long. */
+    if (feature->check && !feature->check(req)) {
+        return invalid_field(req);
+    }
+    /*
+     * Capabilities come in DW0 alone; some hosts offer a buffer all the same, which is then too
+     * long.
+     */
     *len = select == NV_SEL_SUPPORTED ? 0 : feature->data_len;
     return NV_SC_SUCCESS;
 }
@@ -427,7 +446,8 @@ void lst_features_log(const struct lst_ctrl *ctrl, uint32_t *entries)
     (void)ctrl;
     for (unsigned i = 0; i < 256; i++) {
         if (features[i].supported) {
-            entries[i] = NV_FSUPP | (features[i].caps & NV_FEATCAP_PER_NS ? NV_FSP_SCOPE_NS : NV_FSP_SCOPE_CTRL);
+            entries[i] = NV_FSUPP | (features[i].caps & NV_FEATCAP_PER_NS ? NV_FSP_SCOPE_NS :
+                                                                            NV_FSP_SCOPE_CTRL);
         }
     }
 }

@@ -67,14 +67,14 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->wctemp = LST_TEMP_WARNING_K;
     id->cctemp = LST_TEMP_CRITICAL_K;
     id->anatt = LST_ANATT_S;
-    id->anacap = NV_ANACAP_OPTIMIZED | NV_ANACAP_NONOPTIMIZED | NV_ANACAP_INACCESSIBLE | NV_ANACAP_PERSISTENT_LOSS |
-                 NV_ANACAP_CHANGE;
+    id->anacap = NV_ANACAP_OPTIMIZED | NV_ANACAP_NONOPTIMIZED | NV_ANACAP_INACCESSIBLE |
+                 NV_ANACAP_PERSISTENT_LOSS | NV_ANACAP_CHANGE;
     id->anagrpmax = LST_ANA_GROUPS_MAX;
     id->nanagrpid = LST_ANA_GROUPS_MAX;
     id->nn = LST_NSID_MAX;
     id->mnan = LST_NSID_MAX;
-    id->oncs = NV_ONCS_COMPARE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT | NV_ONCS_TIMESTAMP |
-               NV_ONCS_VERIFY;
+    id->oncs = NV_ONCS_COMPARE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT |
+               NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = 1;
     return NV_SC_SUCCESS;
@@ -88,7 +88,8 @@ static struct lst_ns *identify_ns_lookup(const struct lst_req *req, uint16_t *st
     struct lst_ns *ns = lst_ns_lookup(subsys, nsid);
 
     /* A valid but inactive NSID gives zeroes (5.17.2.1). */
-    *status = ns || (nsid >= 1 && nsid <= LST_NSID_MAX) ? NV_SC_SUCCESS : lst_no_retry(NV_SC_INVALID_NAMESPACE);
+    *status = nsid >= 1 && nsid <= LST_NSID_MAX ? NV_SC_SUCCESS :
+                                                  lst_no_retry(NV_SC_INVALID_NAMESPACE);
     return ns;
 }
 
@@ -99,7 +100,10 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     const struct lst_ns *ns = identify_ns_lookup(req, &status);
 
     if (!ns && req->sqe.nsid == NV_NSID_ALL) {
-        /* What all namespaces have in common: without namespace management there is only the format. */
+        /*
+         * What all namespaces have in common: without namespace management there is only the
+         * format.
+         */
         id->lbaf[0].lbads = 9;
         return NV_SC_SUCCESS;
     }

@@ -10,7 +10,7 @@
 
 static struct lst_req *req_of_io(struct lst_io *io)
 {
-    return (struct lst_req *)((char *)io - offsetof(struct lst_req, io));
+    return lst_container(io, struct lst_req, io);
 }
 
 static uint64_t rw_slba(const struct lst_req *req)
@@ -30,7 +30,8 @@ static bool range_ok(const struct lst_ns *ns, uint64_t slba, uint64_t blocks)
 
 static uint16_t rw_check_range(const struct lst_req *req)
 {
-    return range_ok(req->ns, rw_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS : lst_no_retry(NV_SC_LBA_RANGE);
+    return range_ok(req->ns, rw_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS :
+                                                             lst_no_retry(NV_SC_LBA_RANGE);
 }
 
 /* Read, Write, Compare: blocks that are transferred. */
@@ -61,8 +62,9 @@ static uint16_t still_fits(const struct lst_req *req)
     if (!req->ns->enabled) {
         return lst_no_retry(NV_SC_INVALID_NAMESPACE);
     }
-    return range_ok(req->ns, io->offset >> req->ns->shift, io->length >> req->ns->shift) ? NV_SC_SUCCESS :
-                                                                                        lst_no_retry(NV_SC_LBA_RANGE);
+    return range_ok(req->ns, io->offset >> req->ns->shift, io->length >> req->ns->shift) ?
+               NV_SC_SUCCESS :
+               lst_no_retry(NV_SC_LBA_RANGE);
 }
 
 static void submit(struct lst_req *req, enum lst_io_op op)
@@ -137,16 +139,24 @@ static void verify_run(struct lst_req *req)
     submit(req, LST_IO_VERIFY);
 }
 
+static uint32_t dsm_count(const struct lst_req *req)
+{
+    return (req->sqe.cdw10 & 0xff) + 1;
+}
+
+/* Linux sends the whole 4 KiB list however many ranges are in use. */
 static uint16_t dsm_length(struct lst_req *req, uint32_t *len)
 {
-    *len = ((req->sqe.cdw10 & 0xff) + 1) * (uint32_t)sizeof(struct nv_dsm_range);
+    *len = dsm_count(req) * (uint32_t)sizeof(struct nv_dsm_range);
+    req->data_max = NV_DSM_RANGES_MAX * sizeof(struct nv_dsm_range);
     return NV_SC_SUCCESS;
 }
 
 /* A range of the wire and one of ours have the same size, so the list is rewritten where it is. */
 static uint16_t dsm_convert(struct lst_req *req, unsigned count)
 {
-    _Static_assert(sizeof(struct nv_dsm_range) == sizeof(struct lst_io_range), "converted in place");
+    _Static_assert(sizeof(struct nv_dsm_range) == sizeof(struct lst_io_range),
+                   "converted in place");
 
     for (unsigned i = 0; i < count; i++) {
         uint8_t *at = req->data + i * sizeof(struct nv_dsm_range);
@@ -166,7 +176,7 @@ static uint16_t dsm_convert(struct lst_req *req, unsigned count)
 
 static void dsm_run(struct lst_req *req)
 {
-    unsigned count = req->data_len / sizeof(struct nv_dsm_range);
+    uint32_t count = dsm_count(req);
     uint16_t status = dsm_convert(req, count);
 
     /* The other attributes are hints about access, which we do not use. */
@@ -214,7 +224,8 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
     g_assert(req->at_backend);
     req->at_backend = false;
     if (status) {
-        lst_trace(req->queue->target, LST_EVENT_BACKEND_FAILED, req->queue, NULL, io->op, status, NULL);
+        lst_trace(req->queue->target, LST_EVENT_BACKEND_FAILED, req->queue, NULL, io->op, status,
+                  NULL);
         if (req->ns->subsys) {
             req->ns->subsys->media_errors += (status & 0x700) == 0x200;
         }

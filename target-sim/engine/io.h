@@ -2,7 +2,8 @@
 /*
  * Requests from the engine to the media behind a namespace, and how the front completes them.
  * Not here: NVMe commands; a request is already checked against the namespace and is in bytes.
- * No standard: this is the seam where RAM, null and file backends, a media model or QEMU's block layer attach.
+ * No standard: this is the seam where RAM, null and file backends, a media model or QEMU's block
+ * layer attach.
  */
 #ifndef ENGINE_IO_H
 #define ENGINE_IO_H
@@ -30,8 +31,9 @@ struct lst_io_range {
 };
 
 /*
- * One request. It belongs to the engine and lives until lst_io_complete(); so do the buffers, which nobody else touches
- * in between. A connection may be freed meanwhile: the request stays valid and must still be completed, once.
+ * One request. It belongs to the engine and lives until lst_io_complete(); so do the buffers, which
+ * nobody else touches in between. A connection may be freed meanwhile: the request stays valid and
+ * must still be completed, once.
  */
 struct lst_io {
     enum lst_io_op op;
@@ -51,8 +53,9 @@ struct lst_io {
 /*
  * lst_io_complete: the request is done.
  * @status: NVMe status as SCT << 8 | SC (enum nv_status), 0 on success. NV_DNR may be or-ed in.
- * May be called from inside the submit operation (synchronous backend) or any time later, in any order. Produces output
- * on the connection, if that still exists: the front hears of it through lst_front_ops.conn_ready.
+ * May be called from inside the submit operation (synchronous backend) or any time later, in any
+ * order. Produces output on the connection, if that still exists: the front hears of it through
+ * lst_front_ops.conn_ready.
  */
 void lst_io_complete(struct lst_io *io, uint16_t status);
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keep-alive timer of a controller, and the activity timer of a discovery controller without one.
+ * The keep-alive timer of a controller, and the activity timer of a discovery controller without
+ * one.
  * Not here: the commands and the feature that set it (admin.c, features.c, fabrics.c).
  * NVM Express Base 2.0, 3.9: traffic based, so every Admin or I/O command counts as a sign of life.
  */
 #include "engine/ctrl.h"
 
 /*
- * Commands only note the time; the timer, when it fires too early, moves itself to what the last command asks for. This
- * keeps the heap out of the way of every command.
+ * Commands only note the time; the timer, when it fires too early, moves itself to what the last
+ * command asks for. This keeps the heap out of the way of every command.
  */
 static void keepalive_fire(struct lst_timer *timer)
 {
-    struct lst_ctrl *ctrl = (struct lst_ctrl *)((char *)timer - offsetof(struct lst_ctrl, timer));
+    struct lst_ctrl *ctrl = lst_container(timer, struct lst_ctrl, timer);
     bool kato = ctrl->kato_ms != 0;
-    uint64_t deadline = ctrl->last_command_ns + lst_ms(kato ? ctrl->kato_ms : LST_DISCOVERY_TIMEOUT_MS);
+    uint64_t deadline = ctrl->last_command_ns +
+                        lst_ms(kato ? ctrl->kato_ms : LST_DISCOVERY_TIMEOUT_MS);
 
     if (deadline > ctrl->target->now_ns) {
         lst_timer_arm(&ctrl->target->timers, timer, deadline);
@@ -26,7 +28,8 @@ static void keepalive_fire(struct lst_timer *timer)
         return;
     }
     ctrl->target->stats.kato_expired++;
-    lst_trace(ctrl->target, LST_EVENT_CTRL_KATO_EXPIRED, NULL, ctrl, ctrl->cntlid, ctrl->kato_ms, ctrl->hostnqn);
+    lst_trace(ctrl->target, LST_EVENT_CTRL_KATO_EXPIRED, NULL, ctrl, ctrl->cntlid, ctrl->kato_ms,
+              ctrl->hostnqn);
     lst_ctrl_fatal(ctrl);
 }
 
@@ -39,9 +42,11 @@ void lst_keepalive_start(struct lst_ctrl *ctrl, uint32_t kato_ms)
     ctrl->last_command_ns = ctrl->target->now_ns;
     ctrl->timer.fire = keepalive_fire;
     if (ctrl->kato_ms) {
-        lst_timer_arm(&ctrl->target->timers, &ctrl->timer, ctrl->target->now_ns + lst_ms(ctrl->kato_ms));
+        lst_timer_arm(&ctrl->target->timers, &ctrl->timer,
+                      ctrl->target->now_ns + lst_ms(ctrl->kato_ms));
     } else if (ctrl->subsys->discovery) {
-        lst_timer_arm(&ctrl->target->timers, &ctrl->timer, ctrl->target->now_ns + lst_ms(LST_DISCOVERY_TIMEOUT_MS));
+        lst_timer_arm(&ctrl->target->timers, &ctrl->timer,
+                      ctrl->target->now_ns + lst_ms(LST_DISCOVERY_TIMEOUT_MS));
     } else {
         lst_timer_cancel(&ctrl->target->timers, &ctrl->timer);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every limit of the engine, in one place: what a peer or a configuration may ask for, and how long the engine waits.
+ * Every limit of the engine, in one place: what a peer or a configuration may ask for, and how long
+ * the engine waits.
  * Not here: limits that a standard fixes (include/lockstep/).
  * Fabrics 1.1, TCP transport 1.0 where a comment says so; the rest are choices.
  */
@@ -13,7 +14,8 @@ enum lst_limits {
     LST_PORTS_MAX = 1024,                /* ports of a target, and the highest port id is 65535 */
     LST_HOSTS_MAX = 1024,                /* allowed hosts of a subsystem */
     LST_REFERRALS_MAX = 64,              /* referrals of a port */
-    LST_LINKS_MAX = 16384,               /* subsystems on ports, all told: entries of the discovery log */
+    /* subsystems on ports, all told: entries of the discovery log */
+    LST_LINKS_MAX = 16384,
     LST_NSID_MAX = 1024,                 /* namespaces of a subsystem; Identify NN and MNAN */
     LST_ANA_GROUPS_MAX = 128,            /* ANA group ids are 1..128 */
 
@@ -24,8 +26,10 @@ enum lst_limits {
     LST_ADMIN_QUEUE_SIZE = 32,           /* ASQSZ in discovery entries */
     LST_QID_MAX = 1024,                  /* attr_qid_max */
     LST_QID_DEFAULT = 128,
-    LST_AER_MAX = 4,                     /* outstanding Asynchronous Event Requests; AERL is this less one */
-    LST_ABORT_MAX = 4,                   /* ACL is this less one; Abort completes at once, so it is never reached */
+    /* outstanding Asynchronous Event Requests; AERL is this less one */
+    LST_AER_MAX = 4,
+    /* ACL is this less one; Abort completes at once, so it is never reached */
+    LST_ABORT_MAX = 4,
     LST_ERROR_LOG_ENTRIES = 64,          /* ELPE is this less one */
     LST_READY_TIMEOUT_500MS = 15,        /* CAP.TO and CRTO; enabling takes no time at all */
     LST_KAS_100MS = 10,                  /* keep-alive granularity: one second */
@@ -42,10 +46,14 @@ enum lst_limits {
     LST_INLINE_MAX = 65536,              /* param_inline_data_size */
     LST_INLINE_DEFAULT = 16384,
     LST_MAXH2CDATA = 131072,             /* ICResp.MAXH2CDATA */
-    LST_R2T_MAX = 262144,                /* one R2T; a longer transfer takes several, one after the other */
-    LST_TTAG_SHIFT = 11,                 /* TTAG: slot number plus one below, 31 generations above */
-    LST_PLEN_MAX = 2 << 20,              /* no PDU of any connection is longer: the header is damaged */
-    LST_CONN_BUFFERS = 16 << 20,         /* bytes of data buffers of one connection; commands beyond wait their turn */
+    /* one R2T; a longer transfer takes several, one after the other */
+    LST_R2T_MAX = 262144,
+    /* TTAG: slot number plus one below, 31 generations above */
+    LST_TTAG_SHIFT = 11,
+    /* no PDU of any connection is longer: the header is damaged */
+    LST_PLEN_MAX = 2 << 20,
+    /* bytes of data buffers of one connection; commands beyond wait their turn */
+    LST_CONN_BUFFERS = 16 << 20,
     LST_IOV_MAX = 64,                    /* more entries per lst_conn_output() bring nothing */
 
     /* cost of what is idle: buffers kept for reuse by a target */
@@ -55,8 +63,10 @@ enum lst_limits {
     /* times, milliseconds */
     LST_IC_TIMEOUT_MS = 10000,           /* connection made, no ICReq */
     LST_CONNECT_TIMEOUT_MS = 30000,      /* ICReq seen, no successful Connect */
-    LST_TERM_TIMEOUT_MS = 30000,         /* C2HTermReq sent, the host does not close (TCP 1.0, 3.3.2.1) */
-    LST_DISCOVERY_TIMEOUT_MS = 120000,   /* discovery controller without a keep-alive timer and without commands */
+    /* C2HTermReq sent, the host does not close (TCP 1.0, 3.3.2.1) */
+    LST_TERM_TIMEOUT_MS = 30000,
+    /* discovery controller without a keep-alive timer and without commands */
+    LST_DISCOVERY_TIMEOUT_MS = 120000,
 };
 
 #endif

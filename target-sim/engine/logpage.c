@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Get Log Page: a table by log identifier; each page is made whole, then the part asked for is cut out.
+ * Get Log Page: a table by log identifier; each page is made whole, then the part asked for is cut
+ * out.
  * Not here: the pages that have a file of their own (ana.c, discovery.c, features.c).
  * NVM Express Base 2.0, 5.16.
  */
@@ -44,7 +45,7 @@ static void fill_smart(struct lst_req *req, GByteArray *log)
     smart->host_reads.lo = subsys->reads;
     smart->host_writes.lo = subsys->writes;
     smart->power_cycles.lo = 1;
-    smart->power_on_hours.lo = ctrl->target->now_ns / lst_ms(3600000);
+    smart->power_on_hours.lo = (ctrl->target->now_ns - ctrl->target->start_ns) / lst_ms(3600000);
     smart->media_errors.lo = subsys->media_errors;
     smart->num_err_log_entries.lo = ctrl->error_count;
 }
@@ -76,7 +77,8 @@ static void fill_command_set(const struct lst_command *commands, uint32_t *effec
 {
     for (unsigned opcode = 0; opcode < 256; opcode++) {
         if (commands[opcode].run) {
-            effects[opcode] = NV_EFFECT_CSUPP | (commands[opcode].flags & LST_CMD_WRITES ? NV_EFFECT_LBCC : 0);
+            effects[opcode] = NV_EFFECT_CSUPP |
+                              (commands[opcode].flags & LST_CMD_WRITES ? NV_EFFECT_LBCC : 0);
         }
     }
 }
@@ -105,7 +107,8 @@ static void fill_supported(struct lst_req *req, GByteArray *log);
 enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY };
 
 static const struct log_page {
-    void (*fill)(struct lst_req *req, GByteArray *log);  /* NULL but listed: the discovery snapshot */
+    /* NULL but listed: the discovery snapshot */
+    void (*fill)(struct lst_req *req, GByteArray *log);
     bool io;                             /* I/O controllers have it */
     bool discovery;                      /* discovery controllers have it */
     enum ack ack;                        /* the notice that reading it acknowledges */
@@ -199,8 +202,9 @@ static uint16_t log_cut(struct lst_req *req, const GByteArray *log)
 }
 
 /*
- * A host reads the header, then the entries, then the header again. The snapshot is renewed only when the header is read,
- * so the entries belong to the header before them; the generation in the last header tells whether that is still true.
+ * A host reads the header, then the entries, then the header again. The snapshot is renewed only
+ * when the header is read, so the entries belong to the header before them; the generation in the
+ * last header tells whether that is still true.
  */
 static uint16_t discovery_cut(struct lst_req *req)
 {

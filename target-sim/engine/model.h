@@ -25,13 +25,17 @@ struct lst_target {
     void *front;
     uint64_t seed;
     uint64_t now_ns;
+    uint64_t start_ns;                   /* the first tick: what power-on hours count from */
+    bool started;
     struct lst_timers timers;
     struct lst_pool pool;
-    GPtrArray *subsystems;               /* in the order of their making: discovery entries follow it */
+    /* in the order of their making: discovery entries follow it */
+    GPtrArray *subsystems;
     GHashTable *by_nqn;
     GPtrArray *ports;
     struct lst_subsys *discovery;        /* the discovery subsystem: no namespaces, on every port */
-    unsigned links;                      /* subsystems on ports, all told: discovery entries at most */
+    /* subsystems on ports, all told: discovery entries at most */
+    unsigned links;
     GQueue conns;                        /* struct lst_conn.link */
     GQueue ctrls;                        /* struct lst_ctrl.link */
     uint64_t genctr;
@@ -107,18 +111,22 @@ struct lst_attr {
     bool (*set)(void *object, const char *key, const char *value, GError **err);
     char *(*get)(const void *object);
 };
-bool lst_attr_set(const struct lst_attr *attrs, size_t count, void *object, const char *key, const char *value,
-                  GError **err);
-char *lst_attr_get(const struct lst_attr *attrs, size_t count, const void *object, const char *key, GError **err);
+bool lst_attr_set(const struct lst_attr *attrs, size_t count, void *object, const char *key,
+                  const char *value, GError **err);
+char *lst_attr_get(const struct lst_attr *attrs, size_t count, const void *object, const char *key,
+                   GError **err);
 
 /* Parsers for attribute values; each complains with key, value and @allowed or the range. */
-bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max, uint32_t *result, GError **err);
+bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max,
+                    uint32_t *result, GError **err);
 bool lst_parse_bool(const char *key, const char *value, bool *result, GError **err);
-bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count, const char *allowed, GError **err);
+bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count,
+                   const char *allowed, GError **err);
 /* Printable ASCII, 1..@max characters; replaces *result. */
 bool lst_parse_ascii(const char *key, const char *value, size_t max, char **result, GError **err);
 /* One of @names (NULL at the end); the index in *result. */
-bool lst_parse_choice(const char *key, const char *value, const char *const *names, unsigned *result, GError **err);
+bool lst_parse_choice(const char *key, const char *value, const char *const *names,
+                      unsigned *result, GError **err);
 bool lst_parse_nqn(const char *key, const char *value, GError **err);
 /* Fills in VALUE: "KEY: 'VALUE' is not allowed: ALLOWED"; returns false. */
 bool lst_bad_value(GError **err, const char *key, const char *value, const char *allowed);
@@ -139,7 +147,10 @@ void lst_ns_write_protect(struct lst_ns *ns, bool protect, const struct lst_ctrl
 /* Takes it out of its subsystem; it lives on while commands use it. */
 void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
 
-/* conn.c: connections that are not yet queues and came through @port want to be closed, and know no port any more. */
+/*
+ * conn.c: connections that are not yet queues and came through @port want to be closed, and know no
+ * port any more.
+ */
 void lst_conns_forget_port(struct lst_target *target, struct lst_port *port);
 
 /* Something in the discovery log changed: next generation, notices to discovery controllers. */

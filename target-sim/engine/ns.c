@@ -22,7 +22,10 @@ static void ns_changed(struct lst_ns *ns, const struct lst_ctrl *by)
     }
 }
 
-/* The log's contents may differ though no state changed: a namespace came, went, or moved to another group. */
+/*
+ * The log's contents may differ though no state changed: a namespace came, went, or moved to
+ * another group.
+ */
 static void ana_membership_changed(struct lst_ns *ns)
 {
     struct lst_target *target = ns->subsys->target;
@@ -46,7 +49,8 @@ struct lst_ns *lst_subsys_add_ns(struct lst_subsys *subsys, uint32_t nsid, GErro
     struct lst_ns *ns;
 
     if (nsid < 1 || nsid > LST_NSID_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "nsid: '%u' is not allowed: 1 to %d", nsid, LST_NSID_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "nsid: '%u' is not allowed: 1 to %d", nsid,
+                    LST_NSID_MAX);
         return NULL;
     }
     if (subsys->ns[nsid]) {
@@ -123,20 +127,24 @@ void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns, void (*d
     lst_ns_drop(ns, done);
 }
 
-bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t block_size, GError **err)
+bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t block_size,
+                   GError **err)
 {
     if (block_size != 512 && block_size != 4096) {
-        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "block_size: '%u' is not allowed: 512 or 4096", block_size);
+        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "block_size: '%u' is not allowed: 512 or 4096",
+                    block_size);
         return false;
     }
     if (size == 0 || size % block_size != 0) {
         g_set_error(err, LST_ERROR, LST_ERROR_VALUE,
-                    "size: '%" G_GUINT64_FORMAT "' is not allowed: a multiple of the block size, %u, and not 0", size,
-                    block_size);
+                    "size: '%" G_GUINT64_FORMAT
+                    "' is not allowed: a multiple of the block size, %u, and not 0",
+                    size, block_size);
         return false;
     }
     if (ns->enabled && block_size != 1u << ns->shift) {
-        g_set_error(err, LST_ERROR, LST_ERROR_STATE, "block_size: '%u' is not allowed: %u while the namespace is enabled",
+        g_set_error(err, LST_ERROR, LST_ERROR_STATE,
+                    "block_size: '%u' is not allowed: %u while the namespace is enabled",
                     block_size, 1u << ns->shift);
         return false;
     }
@@ -156,7 +164,8 @@ bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err)
         return true;
     }
     if (enable && !ns->attached) {
-        g_set_error(err, LST_ERROR, LST_ERROR_STATE, "enable: '1' is not allowed: namespace %u has no media yet", ns->nsid);
+        g_set_error(err, LST_ERROR, LST_ERROR_STATE,
+                    "enable: '1' is not allowed: namespace %u has no media yet", ns->nsid);
         return false;
     }
     ns->enabled = enable;
@@ -175,19 +184,22 @@ void lst_ns_write_protect(struct lst_ns *ns, bool protect, const struct lst_ctrl
 
 /* ---- Attributes */
 
-static bool must_be_disabled(const struct lst_ns *ns, const char *key, const char *value, GError **err)
+static bool must_be_disabled(const struct lst_ns *ns, const char *key, const char *value,
+                             GError **err)
 {
     if (!ns->enabled) {
         return true;
     }
-    g_set_error(err, LST_ERROR, LST_ERROR_STATE, "%s: '%s' is not allowed: namespace %u is enabled", key, value, ns->nsid);
+    g_set_error(err, LST_ERROR, LST_ERROR_STATE, "%s: '%s' is not allowed: namespace %u is enabled",
+                key, value, ns->nsid);
     return false;
 }
 
 static char *uuid_text(const uint8_t *b)
 {
-    return g_strdup_printf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                           b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    return g_strdup_printf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+                           b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11],
+                           b[12], b[13], b[14], b[15]);
 }
 
 static bool set_uuid(void *object, const char *key, const char *value, GError **err)
@@ -198,7 +210,8 @@ static bool set_uuid(void *object, const char *key, const char *value, GError **
     if (strlen(value) != 36) {
         return lst_bad_value(err, key, value, allowed);
     }
-    return must_be_disabled(ns, key, value, err) && lst_parse_hex(key, value, ns->uuid, 16, allowed, err);
+    return must_be_disabled(ns, key, value, err) &&
+           lst_parse_hex(key, value, ns->uuid, 16, allowed, err);
 }
 
 static char *get_uuid(const void *object)
@@ -223,14 +236,16 @@ static bool set_eui64(void *object, const char *key, const char *value, GError *
 {
     struct lst_ns *ns = object;
 
-    return must_be_disabled(ns, key, value, err) && lst_parse_hex(key, value, ns->eui64, 8, "16 hex digits", err);
+    return must_be_disabled(ns, key, value, err) &&
+           lst_parse_hex(key, value, ns->eui64, 8, "16 hex digits", err);
 }
 
 static char *get_eui64(const void *object)
 {
     const uint8_t *b = ((const struct lst_ns *)object)->eui64;
 
-    return g_strdup_printf("%02x%02x%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+    return g_strdup_printf("%02x%02x%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5],
+                           b[6], b[7]);
 }
 
 static bool set_ana_grpid(void *object, const char *key, const char *value, GError **err)

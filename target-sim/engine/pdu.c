@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is this PDU header acceptable here, and where do its data lie? Pure functions: the same arguments, the same verdict.
+ * Is this PDU header acceptable here, and where do its data lie? Pure functions: the same
+ * arguments, the same verdict.
  * Not here: receiving bytes (conn_rx.c), what a capsule's command means (req.c).
- * NVMe/TCP Transport 1.0, chapter 3; disagreements between implementations are settled in choices.h.
+ * NVMe/TCP Transport 1.0, chapter 3; disagreements between implementations are settled in
+ * choices.h.
  */
 #include "engine/pdu.h"
 
@@ -17,8 +19,10 @@ static const struct pdu_shape {
 } shapes[] = {
     [NVTCP_IC_REQ] = { true, sizeof(struct nvtcp_ic_req), 0, true },
     [NVTCP_H2C_TERM] = { true, sizeof(struct nvtcp_term), 0, true },
-    [NVTCP_CAPSULE_CMD] = { true, sizeof(struct nvtcp_capsule_cmd), NVTCP_F_HDGST | NVTCP_F_DDGST, false },
-    [NVTCP_H2C_DATA] = { true, sizeof(struct nvtcp_data), NVTCP_F_HDGST | NVTCP_F_DDGST | NVTCP_F_LAST, false },
+    [NVTCP_CAPSULE_CMD] = { true, sizeof(struct nvtcp_capsule_cmd), NVTCP_F_HDGST | NVTCP_F_DDGST,
+                            false },
+    [NVTCP_H2C_DATA] = { true, sizeof(struct nvtcp_data),
+                         NVTCP_F_HDGST | NVTCP_F_DDGST | NVTCP_F_LAST, false },
 };
 
 static const struct lst_verdict choices[LST_PDU_CHOICE_COUNT] = {
@@ -40,8 +44,12 @@ struct lst_verdict lst_pdu_choice(enum lst_pdu_choice choice)
     return choices[choice];
 }
 
-/* DDGST on a PDU without data says nothing: some hosts set it on every PDU, some only where there are data. */
-static bool flags_ok(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr, const struct pdu_shape *shape)
+/*
+ * DDGST on a PDU without data says nothing: some hosts set it on every PDU, some only where there
+ * are data.
+ */
+static bool flags_ok(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr,
+                     const struct pdu_shape *shape)
 {
     bool hdgst = hdr->flags & NVTCP_F_HDGST;
     bool ddgst = hdr->flags & NVTCP_F_DDGST;
@@ -59,7 +67,8 @@ static bool flags_ok(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *
     if (ddgst && !ctx->data_digest) {
         return false;
     }
-    no_data = hdr->pdo == 0 || hdr->plen <= (uint32_t)shape->hlen + (hdgst ? NVTCP_DIGEST_BYTES : 0);
+    no_data = hdr->pdo == 0 ||
+              hdr->plen <= (uint32_t)shape->hlen + (hdgst ? NVTCP_DIGEST_BYTES : 0);
     return ddgst || !ctx->data_digest || no_data;
 }
 
@@ -75,11 +84,12 @@ static struct lst_verdict check_fixed(const struct nvtcp_hdr *hdr)
 }
 
 /*
- * CPDA in our ICResp is 0: data start at a multiple of 4. FEI names the lowest bad byte, so PDO (byte 3) is judged first
- * by itself, then PLEN (byte 4) by itself, then the one against the other, which is PDO's fault.
+ * CPDA in our ICResp is 0: data start at a multiple of 4. FEI names the lowest bad byte, so PDO
+ * (byte 3) is judged first by itself, then PLEN (byte 4) by itself, then the one against the other,
+ * which is PDO's fault.
  */
-static struct lst_verdict check_extent(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr,
-                                       struct lst_pdu_layout *layout)
+static struct lst_verdict check_extent(const struct lst_pdu_context *ctx,
+                                       const struct nvtcp_hdr *hdr, struct lst_pdu_layout *layout)
 {
     uint32_t head = hdr->hlen + layout->hdgst_len;
 
@@ -104,8 +114,8 @@ static struct lst_verdict check_extent(const struct lst_pdu_context *ctx, const 
     return accepted;
 }
 
-struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr,
-                                        struct lst_pdu_layout *layout)
+struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx,
+                                        const struct nvtcp_hdr *hdr, struct lst_pdu_layout *layout)
 {
     const struct pdu_shape *shape;
     struct lst_verdict verdict;
@@ -122,7 +132,8 @@ struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx, const
         return lst_pdu_choice(ctx->ic_done ? LST_CHOICE_SECOND_IC : LST_CHOICE_FIRST_NOT_IC);
     }
     if (!flags_ok(ctx, hdr, shape)) {
-        return bad_field(offsetof(struct nvtcp_hdr, flags), "illegal flags, or digests other than negotiated");
+        return bad_field(offsetof(struct nvtcp_hdr, flags),
+                         "illegal flags, or digests other than negotiated");
     }
     if (hdr->hlen != shape->hlen) {
         return bad_field(offsetof(struct nvtcp_hdr, hlen), "HLEN is not that of the type");
@@ -132,7 +143,8 @@ struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx, const
     }
     layout->hdgst_len = ctx->header_digest ? NVTCP_DIGEST_BYTES : 0;
     verdict = check_extent(ctx, hdr, layout);
-    if (verdict.outcome == LST_ACCEPT && hdr->type == NVTCP_CAPSULE_CMD && layout->data_len > ctx->inline_max) {
+    if (verdict.outcome == LST_ACCEPT && hdr->type == NVTCP_CAPSULE_CMD &&
+        layout->data_len > ctx->inline_max) {
         return lst_pdu_choice(LST_CHOICE_CAPSULE_LIMIT);
     }
     return verdict;
@@ -160,7 +172,8 @@ struct lst_verdict lst_pdu_check_ic_req(const struct nvtcp_ic_req *ic)
     return accepted;
 }
 
-struct lst_verdict lst_pdu_check_h2c_data(const struct lst_pdu_context *ctx, const struct nvtcp_data *pdu,
+struct lst_verdict lst_pdu_check_h2c_data(const struct lst_pdu_context *ctx,
+                                          const struct nvtcp_data *pdu,
                                           const struct lst_pdu_window *window, uint32_t data_len)
 {
     /* 64 bits: the sums must not wrap. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is this PDU header acceptable here, and where do its data lie? Pure functions: the same arguments, the same verdict.
+ * Is this PDU header acceptable here, and where do its data lie? Pure functions: the same
+ * arguments, the same verdict.
  * Not here: receiving bytes (conn_rx.c), what a capsule's command means (req.c).
- * NVMe/TCP Transport 1.0, chapter 3; disagreements between implementations are settled in choices.h.
+ * NVMe/TCP Transport 1.0, chapter 3; disagreements between implementations are settled in
+ * choices.h.
  */
 #ifndef ENGINE_PDU_H
 #define ENGINE_PDU_H
@@ -57,8 +59,8 @@ struct lst_pdu_layout {
  * lst_pdu_check_common: the first eight bytes, in wire order: type, flags, hlen, pdo, plen.
  * On LST_ACCEPT @layout is filled. A TermReq from the host is LST_DROP.
  */
-struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx, const struct nvtcp_hdr *hdr,
-                                        struct lst_pdu_layout *layout);
+struct lst_verdict lst_pdu_check_common(const struct lst_pdu_context *ctx,
+                                        const struct nvtcp_hdr *hdr, struct lst_pdu_layout *layout);
 
 /* lst_pdu_check_header_digest: @computed over the hlen bytes against @received. */
 struct lst_verdict lst_pdu_check_header_digest(uint32_t computed, uint32_t received);
@@ -67,9 +69,11 @@ struct lst_verdict lst_pdu_check_header_digest(uint32_t computed, uint32_t recei
 struct lst_verdict lst_pdu_check_ic_req(const struct nvtcp_ic_req *ic);
 
 /*
- * lst_pdu_check_h2c_data: TTAG, CCCID, then DATAL, DATAO against @window. @data_len is the layout's: what PLEN leaves for data.
+ * lst_pdu_check_h2c_data: TTAG, CCCID, then DATAL, DATAO against @window. @data_len is the
+ * layout's: what PLEN leaves for data.
  */
-struct lst_verdict lst_pdu_check_h2c_data(const struct lst_pdu_context *ctx, const struct nvtcp_data *pdu,
+struct lst_verdict lst_pdu_check_h2c_data(const struct lst_pdu_context *ctx,
+                                          const struct nvtcp_data *pdu,
                                           const struct lst_pdu_window *window, uint32_t data_len);
 
 /* The verdict of a row of choices.h. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that comes and goes with each command: data buffers in sizes of powers of two, and request structures.
+ * Memory that comes and goes with each command: data buffers in sizes of powers of two, and request
+ * structures.
  * Not here: who may have how much (LST_CONN_BUFFERS is kept by conn_cmd.c).
  * No standard.
  */

@@ -14,7 +14,8 @@ static const char *const ana_names[] = {
     "optimized", "non-optimized", "inaccessible", "persistent-loss", "change", NULL,
 };
 static const uint8_t ana_states[] = {
-    NV_ANA_OPTIMIZED, NV_ANA_NONOPTIMIZED, NV_ANA_INACCESSIBLE, NV_ANA_PERSISTENT_LOSS, NV_ANA_CHANGE,
+    NV_ANA_OPTIMIZED,       NV_ANA_NONOPTIMIZED, NV_ANA_INACCESSIBLE,
+    NV_ANA_PERSISTENT_LOSS, NV_ANA_CHANGE,
 };
 
 static void referral_free(void *data)
@@ -32,7 +33,8 @@ struct lst_port *lst_target_add_port(struct lst_target *target, uint32_t portid,
     struct lst_port *port;
 
     if (portid > 0xffff) {
-        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "portid: '%u' is not allowed: 0 to 65535", portid);
+        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "portid: '%u' is not allowed: 0 to 65535",
+                    portid);
         return NULL;
     }
     if (lst_target_find_port(target, portid)) {
@@ -40,8 +42,8 @@ struct lst_port *lst_target_add_port(struct lst_target *target, uint32_t portid,
         return NULL;
     }
     if (target->ports->len >= LST_PORTS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT, "portid: '%u' is one too many: %d ports at most", portid,
-                    LST_PORTS_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT,
+                    "portid: '%u' is one too many: %d ports at most", portid, LST_PORTS_MAX);
         return NULL;
     }
     port = g_new0(struct lst_port, 1);
@@ -211,7 +213,8 @@ static char *get_inline_size(const void *object)
 
 static bool set_queue_size(void *object, const char *key, const char *value, GError **err)
 {
-    return lst_parse_uint(key, value, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX, &((struct lst_port *)object)->queue_size, err);
+    return lst_parse_uint(key, value, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX,
+                          &((struct lst_port *)object)->queue_size, err);
 }
 
 static char *get_queue_size(const void *object)
@@ -265,13 +268,15 @@ bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys)
 bool lst_port_add_subsys(struct lst_port *port, struct lst_subsys *subsys, GError **err)
 {
     if (lst_port_has(port, subsys)) {
-        g_set_error(err, LST_ERROR, LST_ERROR_EXISTS, "subsystems: '%s' is on port %u already", subsys->nqn, port->portid);
+        g_set_error(err, LST_ERROR, LST_ERROR_EXISTS, "subsystems: '%s' is on port %u already",
+                    subsys->nqn, port->portid);
         return false;
     }
     if (port->target->links >= LST_LINKS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT,
-                    "subsystems: '%s' on port %u is one too many: the discovery log has %d entries at most", subsys->nqn,
-                    port->portid, LST_LINKS_MAX);
+        g_set_error(
+            err, LST_ERROR, LST_ERROR_LIMIT,
+            "subsystems: '%s' on port %u is one too many: the discovery log has %d entries at most",
+            subsys->nqn, port->portid, LST_LINKS_MAX);
         return false;
     }
     port->target->links++;
@@ -312,7 +317,8 @@ bool lst_port_set_ana_state(struct lst_port *port, uint32_t grpid, const char *s
     unsigned which;
 
     if (grpid < 1 || grpid > LST_ANA_GROUPS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "grpid: '%u' is not allowed: 1 to %d", grpid, LST_ANA_GROUPS_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "grpid: '%u' is not allowed: 1 to %d", grpid,
+                    LST_ANA_GROUPS_MAX);
         return false;
     }
     if (!lst_parse_choice("ana_state", state, ana_names, &which, err)) {
@@ -358,8 +364,8 @@ static struct lst_referral *referral_find(const struct lst_port *port, const cha
     return NULL;
 }
 
-bool lst_port_add_referral(struct lst_port *port, const char *name, const char *adrfam, const char *traddr,
-                           const char *trsvcid, uint32_t portid, GError **err)
+bool lst_port_add_referral(struct lst_port *port, const char *name, const char *adrfam,
+                           const char *traddr, const char *trsvcid, uint32_t portid, GError **err)
 {
     struct lst_referral *referral;
     unsigned family;
@@ -370,7 +376,8 @@ bool lst_port_add_referral(struct lst_port *port, const char *name, const char *
         return false;
     }
     if (portid > 0xffff) {
-        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "portid: '%u' is not allowed: 0 to 65535", portid);
+        g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "portid: '%u' is not allowed: 0 to 65535",
+                    portid);
         return false;
     }
     if (referral_find(port, name)) {
@@ -378,7 +385,8 @@ bool lst_port_add_referral(struct lst_port *port, const char *name, const char *
         return false;
     }
     if (port->referrals->len >= LST_REFERRALS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT, "referral: '%s' is one too many: %d at most", name, LST_REFERRALS_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT, "referral: '%s' is one too many: %d at most",
+                    name, LST_REFERRALS_MAX);
         return false;
     }
     referral = g_new0(struct lst_referral, 1);

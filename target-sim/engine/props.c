@@ -56,12 +56,14 @@ static const struct property {
     { NV_REG_CRTO, 4, NV_VS(2, 0, 0), get_crto, NULL },
 };
 
-static const struct property *property_find(const struct lst_ctrl *ctrl, uint32_t offset, unsigned size)
+static const struct property *property_find(const struct lst_ctrl *ctrl, uint32_t offset,
+                                            unsigned size)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(properties); i++) {
         const struct property *property = &properties[i];
 
-        if (property->offset == offset && property->size == size && ctrl->subsys->version >= property->since) {
+        if (property->offset == offset && property->size == size &&
+            ctrl->subsys->version >= property->since) {
             return property;
         }
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The way of a command through the core: finding it in its command set, checks that all commands share, completion.
- * Not here: what single commands check and do (fabrics.c, admin.c, io.c), data and descriptors (the transport).
+ * The way of a command through the core: finding it in its command set, checks that all commands
+ * share, completion.
+ * Not here: what single commands check and do (fabrics.c, admin.c, io.c), data and descriptors (the
+ * transport).
  * NVM Express Base 2.0, 3.3 and 4.1.
  */
 #include "engine/choices.h"
@@ -36,7 +38,8 @@ static uint16_t find_command(struct lst_req *req)
     if (!queue->connected) {
         return LST_STATUS_BEFORE_CONNECT;
     }
-    req->command = queue->qid ? &lst_io_commands[req->sqe.opcode] : &lst_admin_commands[req->sqe.opcode];
+    req->command = queue->qid ? &lst_io_commands[req->sqe.opcode] :
+                                &lst_admin_commands[req->sqe.opcode];
     if (!lst_ctrl_ready(queue->ctrl)) {
         return lst_no_retry(NV_SC_COMMAND_SEQUENCE);
     }
@@ -98,6 +101,7 @@ uint16_t lst_req_prepare(struct lst_req *req)
     if (req->data_len) {
         g_assert(req->data_len <= LST_TRANSFER_MAX);
         req->dir = req->command->flags & LST_CMD_IN ? LST_DIR_IN : LST_DIR_OUT;
+        req->data_max = MAX(req->data_max, req->data_len);
     }
     return NV_SC_SUCCESS;
 }
@@ -118,7 +122,8 @@ void lst_req_execute(struct lst_req *req)
     /* Data may have taken their time: the association can be gone, or the controller reset. */
     if (req->queue->connected && !req->queue->ctrl) {
         lst_req_complete(req, NV_SC_ABORT_SQ_DELETION);
-    } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) && !(req->command->flags & LST_CMD_DISABLED)) {
+    } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) &&
+               !(req->command->flags & LST_CMD_DISABLED)) {
         lst_req_complete(req, lst_no_retry(NV_SC_COMMAND_SEQUENCE));
     } else {
         req->command->run(req);
@@ -150,7 +155,8 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
     req->cqe.sqid = queue->fabrics ? 0 : queue->qid;
     req->cqe.cid = req->sqe.cid;
     req->cqe.status = (uint16_t)(status << 1);
-    if (!status && queue->connected && !queue->flow_control && req->command->flags & LST_CMD_CONNECT) {
+    if (!status && queue->connected && !queue->flow_control &&
+        req->command->flags & LST_CMD_CONNECT) {
         req->cqe.sqhd = NVF_SQHD_NO_FLOW_CONTROL;
     }
     if (req->ns) {

@@ -14,11 +14,12 @@ static size_t conn_memory(const struct lst_conn *conn)
 {
     size_t per_entry = sizeof(*conn->slots) + sizeof(*conn->free_slots) + sizeof(*conn->by_cid);
 
-    return sizeof(*conn) + conn->capacity * per_entry + conn->outstanding * sizeof(struct lst_tcp_req) +
-           conn->buffer_bytes;
+    return sizeof(*conn) + conn->capacity * per_entry +
+           conn->outstanding * sizeof(struct lst_tcp_req) + conn->buffer_bytes;
 }
 
-void lst_target_each_conn(struct lst_target *target, void (*fn)(void *opaque, const struct lst_conn_stats *stats),
+void lst_target_each_conn(struct lst_target *target,
+                          void (*fn)(void *opaque, const struct lst_conn_stats *stats),
                           void *opaque)
 {
     for (GList *node = target->conns.head; node; node = node->next) {
@@ -50,7 +51,8 @@ void lst_target_each_conn(struct lst_target *target, void (*fn)(void *opaque, co
     }
 }
 
-void lst_target_each_ctrl(struct lst_target *target, void (*fn)(void *opaque, const struct lst_ctrl_stats *stats),
+void lst_target_each_ctrl(struct lst_target *target,
+                          void (*fn)(void *opaque, const struct lst_ctrl_stats *stats),
                           void *opaque)
 {
     for (GList *node = target->ctrls.head; node; node = node->next) {

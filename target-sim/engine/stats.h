@@ -53,11 +53,15 @@ struct lst_ctrl_stats {
     uint16_t io_queues;      /* connected now */
 };
 
-/* One call per object, oldest first; the structure and its strings are valid during the call. @fn must not change the
- * target or free connections. */
-void lst_target_each_conn(struct lst_target *target, void (*fn)(void *opaque, const struct lst_conn_stats *stats),
+/*
+ * One call per object, oldest first; the structure and its strings are valid during the call. @fn
+ * must not change the target or free connections.
+ */
+void lst_target_each_conn(struct lst_target *target,
+                          void (*fn)(void *opaque, const struct lst_conn_stats *stats),
                           void *opaque);
-void lst_target_each_ctrl(struct lst_target *target, void (*fn)(void *opaque, const struct lst_ctrl_stats *stats),
+void lst_target_each_ctrl(struct lst_target *target,
+                          void (*fn)(void *opaque, const struct lst_ctrl_stats *stats),
                           void *opaque);
 
 /* Of the whole target since it was made. */

@@ -60,7 +60,8 @@ struct lst_subsys *lst_target_add_subsys(struct lst_target *target, const char *
         return NULL;
     }
     if (!strcmp(nqn, NVF_DISCOVERY_NQN)) {
-        lst_bad_value(err, "nqn", nqn, "not the name of the discovery subsystem, which is always there");
+        lst_bad_value(err, "nqn", nqn,
+                      "not the name of the discovery subsystem, which is always there");
         return NULL;
     }
     if (lst_target_find_subsys(target, nqn)) {
@@ -68,8 +69,8 @@ struct lst_subsys *lst_target_add_subsys(struct lst_target *target, const char *
         return NULL;
     }
     if (target->subsystems->len >= LST_SUBSYS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT, "nqn: '%s' is one too many: %d subsystems at most", nqn,
-                    LST_SUBSYS_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT,
+                    "nqn: '%s' is one too many: %d subsystems at most", nqn, LST_SUBSYS_MAX);
         return NULL;
     }
     subsys = lst_subsys_new(target, nqn, false);
@@ -138,8 +139,10 @@ static char *get_firmware(const void *object)
 
 static bool set_version(void *object, const char *key, const char *value, GError **err)
 {
-    static const char *const names[] = { "1.3", "1.4", "2.0", "2.1", "1.3.0", "1.4.0", "2.0.0", "2.1.0", NULL };
-    static const uint32_t versions[] = { NV_VS(1, 3, 0), NV_VS(1, 4, 0), NV_VS(2, 0, 0), NV_VS(2, 1, 0) };
+    static const char *const names[] = { "1.3",   "1.4",   "2.0",   "2.1", "1.3.0",
+                                         "1.4.0", "2.0.0", "2.1.0", NULL };
+    static const uint32_t versions[] = { NV_VS(1, 3, 0), NV_VS(1, 4, 0), NV_VS(2, 0, 0),
+                                         NV_VS(2, 1, 0) };
     unsigned which;
 
     if (!lst_parse_choice(key, value, names, &which, err)) {
@@ -275,12 +278,13 @@ bool lst_subsys_allow_host(struct lst_subsys *subsys, const char *hostnqn, GErro
         return false;
     }
     if (host_find(subsys, hostnqn, NULL)) {
-        g_set_error(err, LST_ERROR, LST_ERROR_EXISTS, "allowed_hosts: '%s' is there already", hostnqn);
+        g_set_error(err, LST_ERROR, LST_ERROR_EXISTS, "allowed_hosts: '%s' is there already",
+                    hostnqn);
         return false;
     }
     if (subsys->hosts->len >= LST_HOSTS_MAX) {
-        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT, "allowed_hosts: '%s' is one too many: %d at most", hostnqn,
-                    LST_HOSTS_MAX);
+        g_set_error(err, LST_ERROR, LST_ERROR_LIMIT,
+                    "allowed_hosts: '%s' is one too many: %d at most", hostnqn, LST_HOSTS_MAX);
         return false;
     }
     g_ptr_array_add(subsys->hosts, g_strdup(hostnqn));

@@ -63,6 +63,10 @@ void lst_target_tick(struct lst_target *target, uint64_t now_ns)
     if (now_ns > target->now_ns) {
         target->now_ns = now_ns;
     }
+    if (!target->started) {
+        target->started = true;
+        target->start_ns = target->now_ns;
+    }
     lst_timers_run(&target->timers, target->now_ns);
 }
 

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target and its configuration: subsystems, namespaces, ports, hosts, ANA, referrals; time; the calls to the front.
- * Not here: connections (conn.h), media (io.h), listings (stats.h). No sockets, clock, threads, globals, randomness.
- * NVM Express Base 2.0, chapters 2 to 5; the names of attributes are those of Linux's nvmet configfs.
+ * The target and its configuration: subsystems, namespaces, ports, hosts, ANA, referrals; time; the
+ * calls to the front.
+ * Not here: connections (conn.h), media (io.h), listings (stats.h). No sockets, clock, threads,
+ * globals, randomness.
+ * NVM Express Base 2.0, chapters 2 to 5; the names of attributes are those of Linux's nvmet
+ * configfs.
  */
 /*
  * One thread at a time may call into a target and what hangs below it. Calls never block.
  *
- * Errors of configuration calls: false (or NULL) and, if err is not NULL, a GError of domain LST_ERROR whose message names
- * the key, the value and what is allowed. Nothing is changed by a call that failed.
+ * Errors of configuration calls: false (or NULL) and, if err is not NULL, a GError of domain
+ * LST_ERROR whose message names the key, the value and what is allowed. Nothing is changed by a
+ * call that failed.
  */
 #ifndef ENGINE_TARGET_H
 #define ENGINE_TARGET_H
@@ -37,14 +41,20 @@ enum lst_error {
     LST_ERROR_STATE,         /* not now: for example a namespace's size while it is enabled */
 };
 
-/* What the engine asks of whoever drives it. All are called from inside engine calls; @front is the pointer given. */
+/*
+ * What the engine asks of whoever drives it. All are called from inside engine calls; @front is the
+ * pointer given.
+ */
 struct lst_front_ops {
-    /* Execute @io against its backend; complete it now or later with lst_io_complete(). Mandatory. */
+    /*
+     * Execute @io against its backend; complete it now or later with lst_io_complete(). Mandatory.
+     */
     void (*io_submit)(void *front, struct lst_io *io);
     /*
-     * @conn has output or wants to be closed. Called when that becomes so, not again until the front has looked
-     * (lst_conn_output() or lst_conn_wants_close()). Put it in a list and look after the current engine call: the
-     * callback itself must not call into the engine. May be NULL if the front polls every connection.
+     * @conn has output or wants to be closed. Called when that becomes so, not again until the
+     * front has looked (lst_conn_output() or lst_conn_wants_close()). Put it in a list and look
+     * after the current engine call: the callback itself must not call into the engine. May be NULL
+     * if the front polls every connection.
      */
     void (*conn_ready)(void *front, struct lst_conn *conn);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
@@ -53,31 +63,36 @@ struct lst_front_ops {
 
 /*
  * lst_target_new: an empty target.
- * @ops: copied. @front: handed back in each call. @seed: the only source of variety (UUIDs that a configuration leaves
- * open, controller serial numbers): the same seed gives the same bytes.
+ * @ops: copied. @front: handed back in each call. @seed: the only source of variety (UUIDs that a
+ * configuration leaves open, controller serial numbers): the same seed gives the same bytes.
  * Returns the target; free it with lst_target_free(). Never fails.
  */
 struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, uint64_t seed);
 
-/* Frees the target and its configuration. All connections must be freed and all lst_io completed before. */
+/*
+ * Frees the target and its configuration. All connections must be freed and all lst_io completed
+ * before.
+ */
 void lst_target_free(struct lst_target *target);
 
-/* ---- Time ------------------------------------------------------------------------------------------------------- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 /*
- * lst_target_tick: time is now @now_ns, counted from any origin; it never goes back (an earlier value is ignored).
- * Due timers fire: keep-alive, IC and Connect time-outs, linger after a TermReq, idle discovery controllers. Call it first
- * in each round of an event loop: the engine has no other notion of time.
+ * lst_target_tick: time is now @now_ns, counted from any origin; it never goes back (an earlier
+ * value is ignored). Due timers fire: keep-alive, IC and Connect time-outs, linger after a TermReq,
+ * idle discovery controllers. Call it first in each round of an event loop: the engine has no other
+ * notion of time.
  */
 void lst_target_tick(struct lst_target *target, uint64_t now_ns);
 
 /* When lst_target_tick() must be called at the latest, in ns; UINT64_MAX: no timer is running. */
 uint64_t lst_target_next_deadline(const struct lst_target *target);
 
-/* ---- Subsystems ------------------------------------------------------------------------------------------------- */
+/* ---- Subsystems ------------------------------------------------------------------------------ */
 
 /*
- * lst_target_add_subsys: a new NVM subsystem without namespaces, on no port, with default attributes.
+ * lst_target_add_subsys: a new NVM subsystem without namespaces, on no port, with default
+ * attributes.
  * @nqn: 1 to 223 bytes of UTF-8, not the discovery NQN; copied. Errors: VALUE, EXISTS, LIMIT.
  * The subsystem belongs to the target.
  */
@@ -103,18 +118,27 @@ const char *lst_subsys_nqn(const struct lst_subsys *subsys);
 bool lst_subsys_set(struct lst_subsys *subsys, const char *key, const char *value, GError **err);
 char *lst_subsys_get(const struct lst_subsys *subsys, const char *key, GError **err);
 
-/* Hosts that may connect while attr_allow_any_host is 0. Removing one drops its connections. Errors: VALUE, EXISTS, LIMIT. */
+/*
+ * Hosts that may connect while attr_allow_any_host is 0. Removing one drops its connections.
+ * Errors: VALUE, EXISTS, LIMIT.
+ */
 bool lst_subsys_allow_host(struct lst_subsys *subsys, const char *hostnqn, GError **err);
 bool lst_subsys_disallow_host(struct lst_subsys *subsys, const char *hostnqn, GError **err);
 
-/* ---- Namespaces ------------------------------------------------------------------------------------------------- */
+/* ---- Namespaces ------------------------------------------------------------------------------ */
 
-/* lst_subsys_add_ns: namespace @nsid, 1..LST_NSID_MAX, disabled, without media. Errors: VALUE, EXISTS. */
+/*
+ * lst_subsys_add_ns: namespace @nsid, 1..LST_NSID_MAX, disabled, without media. Errors: VALUE,
+ * EXISTS.
+ */
 struct lst_ns *lst_subsys_add_ns(struct lst_subsys *subsys, uint32_t nsid, GError **err);
 struct lst_ns *lst_subsys_find_ns(struct lst_subsys *subsys, uint32_t nsid);
-/* Disables and removes it. Requests in flight finish; @done (may be NULL) is called when the last has: then the backend
- * may be freed. */
-void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns, void (*done)(void *backend));
+/*
+ * Disables and removes it. Requests in flight finish; @done (may be NULL) is called when the last
+ * has: then the backend may be freed.
+ */
+void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns,
+                          void (*done)(void *backend));
 
 /*
  * lst_ns_set, lst_ns_get: attributes as text.
@@ -130,18 +154,25 @@ char *lst_ns_get(const struct lst_ns *ns, const char *key, GError **err);
 
 /*
  * lst_ns_attach: the media.
- * @backend: opaque, in each lst_io. @size: bytes, a multiple of @block_size, not 0. @block_size: 512 or 4096.
- * May be called again on an enabled namespace to change the size (hosts get a notice); then @block_size must stay the same.
- * Errors: VALUE, STATE.
+ * @backend: opaque, in each lst_io. @size: bytes, a multiple of @block_size, not 0. @block_size:
+ * 512 or 4096. May be called again on an enabled namespace to change the size (hosts get a notice);
+ * then @block_size must stay the same. Errors: VALUE, STATE.
  */
-bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t block_size, GError **err);
-/* lst_ns_enable: make it visible to hosts or hide it; hosts get a notice. Enabling needs media: else STATE. */
+bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t block_size,
+                   GError **err);
+/*
+ * lst_ns_enable: make it visible to hosts or hide it; hosts get a notice. Enabling needs media:
+ * else STATE.
+ */
 bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err);
 uint32_t lst_ns_id(const struct lst_ns *ns);
 
-/* ---- Ports ------------------------------------------------------------------------------------------------------ */
+/* ---- Ports ----------------------------------------------------------------------------------- */
 
-/* lst_target_add_port: @portid 0..65535; no address yet, no subsystems. Errors: VALUE, EXISTS, LIMIT. */
+/*
+ * lst_target_add_port: @portid 0..65535; no address yet, no subsystems. Errors: VALUE, EXISTS,
+ * LIMIT.
+ */
 struct lst_port *lst_target_add_port(struct lst_target *target, uint32_t portid, GError **err);
 struct lst_port *lst_target_find_port(struct lst_target *target, uint32_t portid);
 /* Drops its connections; the pointer is dead. */
@@ -149,14 +180,17 @@ void lst_target_remove_port(struct lst_target *target, struct lst_port *port);
 uint32_t lst_port_id(const struct lst_port *port);
 
 /*
- * lst_port_set, lst_port_get: attributes as text. Addresses are what discovery log entries say; listening is the front's.
+ * lst_port_set, lst_port_get: attributes as text. Addresses are what discovery log entries say;
+ * listening is the front's.
  *   addr_trtype   "tcp" only (default)
  *   addr_adrfam   ipv4 or ipv6 (default ipv4)
- *   addr_traddr   1..255 characters (default 127.0.0.1). 0.0.0.0 and :: are shown to a host as the address it came to
+ *   addr_traddr   1..255 characters (default 127.0.0.1). 0.0.0.0 and :: are shown to a host as the
+ *                 address it came to
  *   addr_trsvcid  1..65535 (default 4420)
  *   addr_treq     "not specified", "required" or "not required" (default "not specified")
  *   addr_tsas     "none" only (default): TLS is not implemented
- *   param_inline_data_size   0..65536, a multiple of 16 (default 16384): in-capsule data of I/O commands
+ *   param_inline_data_size   0..65536, a multiple of 16 (default 16384): in-capsule data of I/O
+ *                            commands
  *   param_max_queue_size     16..1024 (default 128): CAP.MQES is this less one
  *   param_pi_enable          0 only
  * Errors: KEY, VALUE. param_ changes hold for connections made afterwards.
@@ -164,24 +198,30 @@ uint32_t lst_port_id(const struct lst_port *port);
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err);
 char *lst_port_get(const struct lst_port *port, const char *key, GError **err);
 
-/* Subsystems that are reached through the port. Removing one drops its connections there. Errors: EXISTS; VALUE if absent. */
+/*
+ * Subsystems that are reached through the port. Removing one drops its connections there. Errors:
+ * EXISTS; VALUE if absent.
+ */
 bool lst_port_add_subsys(struct lst_port *port, struct lst_subsys *subsys, GError **err);
 bool lst_port_remove_subsys(struct lst_port *port, struct lst_subsys *subsys, GError **err);
 
 /*
  * lst_port_set_ana_state: the state of group @grpid (1..128) through this port; hosts get a notice.
- * @state: optimized (what every group starts with), non-optimized, inaccessible, persistent-loss, change. Errors: VALUE.
+ * @state: optimized (what every group starts with), non-optimized, inaccessible, persistent-loss,
+ * change. Errors: VALUE.
  */
 bool lst_port_set_ana_state(struct lst_port *port, uint32_t grpid, const char *state, GError **err);
 /* The state as the same text; grpid must be valid. */
 const char *lst_port_ana_state(const struct lst_port *port, uint32_t grpid);
 
 /*
- * lst_port_add_referral: another discovery service, listed by this target's discovery controllers on every port.
- * @name: unique in the port. @adrfam, @traddr, @trsvcid, @portid: as for a port. Errors: VALUE, EXISTS, LIMIT.
+ * lst_port_add_referral: another discovery service, listed by this target's discovery controllers
+ * on every port.
+ * @name: unique in the port. @adrfam, @traddr, @trsvcid, @portid: as for a port. Errors: VALUE,
+ * EXISTS, LIMIT.
  */
-bool lst_port_add_referral(struct lst_port *port, const char *name, const char *adrfam, const char *traddr,
-                           const char *trsvcid, uint32_t portid, GError **err);
+bool lst_port_add_referral(struct lst_port *port, const char *name, const char *adrfam,
+                           const char *traddr, const char *trsvcid, uint32_t portid, GError **err);
 bool lst_port_remove_referral(struct lst_port *port, const char *name, GError **err);
 
 /* GENCTR of the discovery log: one more after each change that a host could see in it. */

@@ -109,7 +109,10 @@ struct lst_conn {
 
 /* ---- conn.c */
 extern const struct lst_queue_ops lst_conn_queue_ops;
-/* Sends a C2HTermReq with the first @header_len bytes of the current header, or just closes, as @verdict says. */
+/*
+ * Sends a C2HTermReq with the first @header_len bytes of the current header, or just closes, as
+ * @verdict says.
+ */
 void lst_conn_refuse(struct lst_conn *conn, struct lst_verdict verdict, uint32_t header_len);
 /* Closes without a word. */
 void lst_conn_drop(struct lst_conn *conn);
@@ -134,7 +137,8 @@ void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
 
 /* ---- conn_tx.c */
 void lst_conn_send_ic_resp(struct lst_conn *conn);
-void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header, uint32_t len);
+void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header,
+                        uint32_t len);
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq);
 /* Frees control PDUs that are still in the output; requests are released by their owner. */

@@ -8,7 +8,11 @@
 #define ENGINE_TIMER_H
 
 #include <glib.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The structure of @type that has @member at @pointer. */
+#define lst_container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 struct lst_timer {
     uint64_t deadline_ns;
@@ -28,7 +32,10 @@ void lst_timer_arm(struct lst_timers *timers, struct lst_timer *timer, uint64_t 
 void lst_timer_cancel(struct lst_timers *timers, struct lst_timer *timer);
 /* UINT64_MAX if none is armed. */
 uint64_t lst_timers_next(const struct lst_timers *timers);
-/* Fires, once each, what is due at @now_ns; a fired timer is disarmed first and may arm itself again. */
+/*
+ * Fires, once each, what is due at @now_ns; a fired timer is disarmed first and may arm itself
+ * again.
+ */
 void lst_timers_run(struct lst_timers *timers, uint64_t now_ns);
 
 #endif

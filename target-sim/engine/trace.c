@@ -15,8 +15,8 @@ const struct lst_event_info lst_event_info[LST_EVENT_COUNT] = {
 #undef LST_EVENT_INFO
 };
 
-void lst_trace(struct lst_target *target, enum lst_event_id id, const struct lst_queue *queue, const struct lst_ctrl *ctrl,
-               uint64_t arg0, uint64_t arg1, const char *text)
+void lst_trace(struct lst_target *target, enum lst_event_id id, const struct lst_queue *queue,
+               const struct lst_ctrl *ctrl, uint64_t arg0, uint64_t arg1, const char *text)
 {
     struct lst_event event = { .id = id, .args = { arg0, arg1 }, .text = text };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Named events: every error that a peer can cause, and every change of state of connections and controllers.
+ * Named events: every error that a peer can cause, and every change of state of connections and
+ * controllers.
  * Not here: how they are printed or filtered (the front), and counters (stats.h).
  * No standard; FES and FEI in events are those of the TCP transport specification 1.0.
  */
@@ -10,31 +11,31 @@
 #include <stdint.h>
 
 /* X(ENUM, "name", level, what args[0] and args[1] hold, "" for nothing) */
-#define LST_EVENTS(X)                                                                                      \
-    X(CONN_OPEN, "conn_open", INFO, "", "")                                                                \
-    X(CONN_READY, "conn_ready", DEBUG, "digests", "maxr2t")                                                \
-    X(CONN_TERMINATE, "conn_terminate", WARN, "fes", "fei")                                                \
-    X(CONN_HOST_TERM, "conn_host_term", WARN, "fes", "fei")                                                \
-    X(CONN_DROP, "conn_drop", INFO, "", "")                                                                \
-    X(CONN_CLOSED, "conn_closed", INFO, "", "")                                                            \
-    X(CONN_IC_TIMEOUT, "conn_ic_timeout", WARN, "", "")                                                    \
-    X(CONN_CONNECT_TIMEOUT, "conn_connect_timeout", WARN, "", "")                                          \
-    X(CONN_TERM_TIMEOUT, "conn_term_timeout", WARN, "", "")                                                \
-    X(CONN_QUEUE_OVERRUN, "conn_queue_overrun", WARN, "outstanding", "sqsize")                             \
-    X(CONN_DATA_DIGEST, "conn_data_digest", WARN, "cid", "received")                                       \
-    X(CONN_BUFFER_WAIT, "conn_buffer_wait", DEBUG, "cid", "bytes")                                         \
-    X(CONNECT_OK, "connect_ok", INFO, "qid", "sqsize")                                                     \
-    X(CONNECT_REFUSED, "connect_refused", WARN, "status", "dw0")                                           \
-    X(CTRL_NEW, "ctrl_new", INFO, "cntlid", "kato_ms")                                                     \
-    X(CTRL_GONE, "ctrl_gone", INFO, "cntlid", "")                                                          \
-    X(CTRL_ENABLE, "ctrl_enable", DEBUG, "cc", "")                                                         \
-    X(CTRL_DISABLE, "ctrl_disable", DEBUG, "cc", "")                                                       \
-    X(CTRL_SHUTDOWN, "ctrl_shutdown", DEBUG, "cc", "")                                                     \
-    X(CTRL_FATAL, "ctrl_fatal", WARN, "cntlid", "")                                                        \
-    X(CTRL_KATO_EXPIRED, "ctrl_kato_expired", WARN, "cntlid", "kato_ms")                                   \
-    X(CTRL_DISCOVERY_IDLE, "ctrl_discovery_idle", INFO, "cntlid", "")                                      \
-    X(COMMAND_FAILED, "command_failed", INFO, "opcode", "status")                                          \
-    X(AEN_SENT, "aen_sent", DEBUG, "dw0", "")                                                              \
+#define LST_EVENTS(X) \
+    X(CONN_OPEN, "conn_open", INFO, "", "") \
+    X(CONN_READY, "conn_ready", DEBUG, "digests", "maxr2t") \
+    X(CONN_TERMINATE, "conn_terminate", WARN, "fes", "fei") \
+    X(CONN_HOST_TERM, "conn_host_term", WARN, "fes", "fei") \
+    X(CONN_DROP, "conn_drop", INFO, "", "") \
+    X(CONN_CLOSED, "conn_closed", INFO, "", "") \
+    X(CONN_IC_TIMEOUT, "conn_ic_timeout", WARN, "", "") \
+    X(CONN_CONNECT_TIMEOUT, "conn_connect_timeout", WARN, "", "") \
+    X(CONN_TERM_TIMEOUT, "conn_term_timeout", WARN, "", "") \
+    X(CONN_QUEUE_OVERRUN, "conn_queue_overrun", WARN, "outstanding", "sqsize") \
+    X(CONN_DATA_DIGEST, "conn_data_digest", WARN, "cid", "received") \
+    X(CONN_BUFFER_WAIT, "conn_buffer_wait", DEBUG, "cid", "bytes") \
+    X(CONNECT_OK, "connect_ok", INFO, "qid", "sqsize") \
+    X(CONNECT_REFUSED, "connect_refused", WARN, "status", "dw0") \
+    X(CTRL_NEW, "ctrl_new", INFO, "cntlid", "kato_ms") \
+    X(CTRL_GONE, "ctrl_gone", INFO, "cntlid", "") \
+    X(CTRL_ENABLE, "ctrl_enable", DEBUG, "cc", "") \
+    X(CTRL_DISABLE, "ctrl_disable", DEBUG, "cc", "") \
+    X(CTRL_SHUTDOWN, "ctrl_shutdown", DEBUG, "cc", "") \
+    X(CTRL_FATAL, "ctrl_fatal", WARN, "cntlid", "") \
+    X(CTRL_KATO_EXPIRED, "ctrl_kato_expired", WARN, "cntlid", "kato_ms") \
+    X(CTRL_DISCOVERY_IDLE, "ctrl_discovery_idle", INFO, "cntlid", "") \
+    X(COMMAND_FAILED, "command_failed", INFO, "opcode", "status") \
+    X(AEN_SENT, "aen_sent", DEBUG, "dw0", "") \
     X(BACKEND_FAILED, "backend_failed", WARN, "op", "status")
 
 enum lst_trace_level { LST_TRACE_DEBUG, LST_TRACE_INFO, LST_TRACE_WARN };
@@ -61,7 +62,8 @@ struct lst_event {
     uint16_t cntlid;         /* 0: no controller */
     uint16_t qid;
     uint64_t args[2];
-    const char *text;        /* more words, or NULL: for example why a PDU was refused, or a host NQN */
+    /* more words, or NULL: for example why a PDU was refused, or a host NQN */
+    const char *text;
 };
 
 #endif
