@@ -4,13 +4,10 @@
  * or give a configuration that passes all checks; nothing else may happen.
  * Not here: the driver. The entry point is libFuzzer's.
  */
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "daemon/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
