@@ -139,7 +139,8 @@ def _mirror(variable, name, origin, tree, keyfile):
     need_space("tree")
     tree.mkdir(parents=True, exist_ok=True)
     files = _git_files(origin)
-    argv = ["rsync", "-a", "--itemize-changes"]
+    # --update leaves the files that our hooks changed, until the developer changes them again.
+    argv = ["rsync", "-a", "--update", "--itemize-changes"]
     listing = paths.SRC / f"{name}.files"
     if files is not None:
         listing.write_bytes(b"\0".join(f for f in files.split(b"\0") if f and (origin / os.fsdecode(f)).exists()))

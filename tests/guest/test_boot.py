@@ -86,7 +86,7 @@ class Shell(unittest.TestCase):
 
     def test_guest_hang_is_reported_by_the_watchdog(self):
         pids = self.ready()
-        self.terminal.type("lsctl watchdog 2; sleep 1; pkill -STOP lsctl\n")
+        self.terminal.type("lsctl watchdog 2; sleep 1; kill -STOP $(pidof lsctl)\n")
         status, seen = self.terminal.wait(60)
         self.assertEqual(status, 1)
         self.assertIn("watchdog was not served", seen)
@@ -140,11 +140,11 @@ class Trouble(unittest.TestCase):
         self.assertEqual([p for p in pids if alive(p)], [])
 
     def test_guest_that_never_comes_up_is_reported_as_a_hang(self):
-        with guestlib.run.Run("hang", boot_timeout=3) as session:
+        with guestlib.run.Run("hang", boot_timeout=10) as session:
+            # A kernel that runs, with a first process that never says a word.
             with self.assertRaises(guestlib.run.GuestError) as caught:
-                # init= names nothing that exists: the kernel has no init and, told not to panic, waits for ever
                 guestlib.boot.start(session, guestlib.options(
-                    "--append", "rdinit=/bin/sleep", "--append", "--", "--append", "1000000"), "demo.sh", {})
+                    "--append", "rdinit=/bin/sleep -- 1000000"), "demo.sh", {})
                 session.wait_exit(60)
             self.assertIn("did not come up", str(caught.exception))
             session.failed = False

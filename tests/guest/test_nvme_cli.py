@@ -117,10 +117,13 @@ class NvmeCli(unittest.TestCase):
             self.assertEqual(data["avail_spare"], 100)
             self.assertEqual(data["media_errors"], 0)
 
-    def test_error_log_holds_no_error_that_nvme_cli_did_not_cause(self):
+    def test_error_log_has_the_entries_that_id_ctrl_announces(self):
         for controller in self.controllers:
             entries = self.output(f"{controller}.error-log.json")["errors"]
-            self.assertGreaterEqual(len(entries), 1)
+            elpe = self.output(f"{controller}.id-ctrl.json")["elpe"]        # zero-based
+            self.assertEqual(len(entries), min(64, elpe + 1))
+            counts = [e["error_count"] for e in entries]
+            self.assertEqual(counts, sorted(counts, reverse=True))          # newest first
 
     def test_ana_log_has_the_state_of_the_port(self):
         states = {"optimized": ("optimized", 1), "non-optimized": ("non-optimized", 2)}
