@@ -64,6 +64,8 @@ struct RigLink {
     size_t to_target;                   /* largest piece; 0: no limit */
     size_t to_host;
     GRand *split;                       /* if set, pieces have random sizes from 1 to the limits above */
+    bool ready;                         /* the engine has said so since we last looked */
+    bool more;                          /* output was left when we looked */
     bool closed;                        /* by the target */
     bool fault_expected;                /* else a fault of the host queue fails the test */
     uint16_t cntlid;                    /* from Connect */
@@ -124,6 +126,23 @@ RigLink *rig_admin(Rig *rig);
 RigLink *rig_io(Rig *rig, const RigLink *admin, uint16_t qid, const HostQueueConfig *config);
 void rig_enable(RigLink *admin);
 uint64_t rig_property(RigLink *admin, uint32_t offset, bool wide);
+
+/* The usual: a rig with an admin queue, I/O queue 1 and two buffers that hold MDTS and a block more. */
+typedef struct RigIo {
+    Rig *rig;
+    RigLink *admin;
+    RigLink *io;
+    uint8_t *out;
+    uint8_t *in;
+} RigIo;
+
+/* @config of the I/O queue; NULL: rig_io_config(). */
+RigIo rig_io_setup(const HostQueueConfig *config);
+void rig_io_teardown(RigIo *s);
+/* Reads into in or writes from out, namespace 1; the status. */
+uint16_t rig_rw(RigIo *s, uint8_t opcode, uint64_t slba, uint32_t bytes, HostDataKind kind);
+/* Writes a pattern at @slba, looks at the media, reads it back. */
+void rig_round_trip(RigIo *s, uint64_t slba, uint32_t bytes, HostDataKind kind, uint32_t seed);
 
 /* Bytes that differ at every offset, seed and block. */
 void rig_pattern(uint8_t *bytes, size_t length, uint32_t seed);
