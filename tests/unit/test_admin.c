@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Identify, features, log pages and Abort of an I/O controller.
- * Not here: discovery controllers (test_discovery.c); events, ANA (test_async.c).
- * NVMe base specification 2.0, sections 5.2, 5.15 to 5.17 and 5.27.
+ * Identify, features and Abort of an I/O controller.
+ * Not here: log pages (test_log.c); discovery controllers (test_discovery.c); events, ANA (test_async.c).
+ * NVMe base specification 2.0, sections 5.1, 5.15, 5.17 and 5.27.
  */
 #include <string.h>
 
@@ -187,6 +187,9 @@ static void test_identify_inactive_and_invalid_namespaces(void)
     g_assert_cmphex(identify(s, NV_CNS_NS, 0), ==, NV_SC_INVALID_NAMESPACE);
     g_assert_cmphex(identify(s, NV_CNS_NS, 1025), ==, NV_SC_INVALID_NAMESPACE);
     g_assert_true(s->result.dnr);
+    g_assert_cmphex(identify(s, NV_CNS_NS_INDEPENDENT, 1025), ==, NV_SC_INVALID_NAMESPACE);
+    /* All namespaces: what they have in common. */
+    g_assert_cmphex(identify(s, NV_CNS_NS, 0xffffffff), ==, 0);
     g_assert_cmphex(identify(s, NV_CNS_NS_DESCS, 2), ==, NV_SC_INVALID_NAMESPACE);
     teardown(s);
 }
@@ -400,10 +403,32 @@ static void test_features_write_protect(void)
     sqe.cdw11 = 0;
     g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
     g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, s->buf, 512, NULL), ==, 0);
-    sqe.cdw11 = 5;
+    sqe = host_cmd_get_features(NV_FEAT_WRITE_PROTECT, 0, 0);
+    sqe.nsid = 1;
+    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, &s->result), ==, 0);
+    g_assert_cmpuint(s->result.dw0, ==, 0);
+    sqe.nsid = 9;
+    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_NAMESPACE);
+    sqe = host_cmd_set_features(NV_FEAT_WRITE_PROTECT, 5);
+    sqe.nsid = 1;
     g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_FIELD);
     sqe.nsid = 9;
     g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_NAMESPACE);
+    teardown(s);
+}
+
+/* One combination of command sets exists: 0, the NVM command set alone. */
+static void test_features_command_set_profile(void)
+{
+    Setup *s = setup();
+
+    g_assert_cmphex(identify(s, NV_CNS_COMMAND_SETS, 0), ==, NV_SC_INVALID_FIELD);  /* CNTID 0 is not this one */
+    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_COMMAND_SETS, 0, 0xffff, 0), HOST_DATA_IN, s->buf, 4096,
+                           NULL), ==, 0);
+    g_assert_cmphex(s->buf[0], ==, 1);
+    assert_zero(s->buf + 1, 4095);
+    g_assert_cmphex(set(s, NV_FEAT_COMMAND_SET_PROFILE, 0), ==, 0);
+    g_assert_cmphex(set(s, NV_FEAT_COMMAND_SET_PROFILE, 1), ==, NV_SC_CSI_COMBINATION_REJECTED);
     teardown(s);
 }
 
@@ -417,120 +442,13 @@ static void test_features_refused(void)
     g_assert_cmphex(set(s, 0xff, 0), ==, NV_SC_INVALID_FIELD);
     g_assert_cmphex(get(s, NV_FEAT_ARBITRATION, 4), ==, NV_SC_INVALID_FIELD);
     g_assert_cmphex(set(s, NV_FEAT_ASYNC_EVENT, 1u << 30), ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(set(s, NV_FEAT_ERROR_RECOVERY, 1u << 16), ==, NV_SC_INVALID_FIELD);
+    /* EXHID 0: the 64-bit host identifier does not exist on Fabrics. */
+    g_assert_cmphex(get(s, NV_FEAT_HOST_ID, 0), ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(get(s, NV_FEAT_TEMP_THRESHOLD, NV_SEL_DEFAULT), ==, 0);
+    g_assert_cmpuint(s->result.dw0, >, 273);
     save.cdw10 |= 1u << 31;
     g_assert_cmphex(rig_do(s->admin, save, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_FEATURE_NOT_SAVEABLE);
-    teardown(s);
-}
-
-/* ---- Log pages -------------------------------------------------------------------------------------------------- */
-
-static uint16_t get_log(Setup *s, uint8_t lid, uint64_t offset, uint32_t length)
-{
-    memset(s->buf, 0xee, sizeof(s->buf));
-    return rig_do(s->admin, host_cmd_get_log(lid, NV_NSID_ALL, offset, length, 0, false), HOST_DATA_IN, s->buf, length,
-                  &s->result);
-}
-
-static void test_log_smart_counts_io(void)
-{
-    Setup *s = setup();
-    RigLink *io = rig_io(s->rig, s->admin, 1, NULL);
-    const struct nv_log_smart *log = (const void *)s->buf;
-    g_autofree uint8_t *data = g_malloc0(1 << 20);
-
-    for (unsigned i = 0; i < 3; i++) {
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 2048, 0), HOST_DATA_IN, data, 1 << 20, NULL), ==, 0);
-    }
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, data, 512, NULL), ==, 0);
-    rig_advance(s->rig, 3 * 3600 * RIG_S);
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, 0, 512), ==, 0);
-    g_assert_cmpuint(log->data_units_read.lo, ==, 7);           /* 6144 units of 512 bytes, in thousands, up */
-    g_assert_cmpuint(log->data_units_written.lo, ==, 1);
-    g_assert_cmpuint(log->host_reads.lo, ==, 3);
-    g_assert_cmpuint(log->host_writes.lo, ==, 1);
-    g_assert_cmpuint(log->power_on_hours.lo, ==, 3);
-    g_assert_cmpuint(log->critical_warning, ==, 0);
-    g_assert_cmpuint(log->temperature[0] | log->temperature[1] << 8, >, 273);
-    g_assert_cmpuint(log->percent_used, ==, 0);
-    teardown(s);
-}
-
-static void test_log_error_newest_first(void)
-{
-    Setup *s = setup();
-    const struct nv_log_error *log = (const void *)s->buf;
-    int cid;
-
-    g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 64), ==, 0);
-    g_assert_cmpuint(log->error_count, ==, 0);
-    g_assert_cmphex(identify(s, 0x77, 0), ==, NV_SC_INVALID_FIELD);
-    cid = rig_submit(s->admin, host_cmd_get_features(0x7f, 0, 0), HOST_DATA_NONE, NULL, 0, &s->result);
-    g_assert_cmphex(s->result.status, ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 128), ==, 0);
-    g_assert_cmpuint(log[0].error_count, ==, 2);
-    g_assert_cmpuint(log[0].sqid, ==, 0);
-    g_assert_cmpuint(log[0].cid, ==, cid);
-    g_assert_cmphex(NV_STATUS_CODE(log[0].status >> 1), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(log[0].param_location & 0xff, ==, 40);      /* CDW10 */
-    g_assert_cmpuint(log[1].error_count, ==, 1);
-    teardown(s);
-}
-
-static void test_log_supported_effects_features_firmware(void)
-{
-    Setup *s = setup();
-    const uint32_t *dwords = (const uint32_t *)(void *)s->buf;
-
-    g_assert_cmphex(get_log(s, NV_LOG_SUPPORTED, 0, 1024), ==, 0);
-    for (unsigned lid = 0; lid < 256; lid++) {
-        bool expected = lid <= 5 || lid == NV_LOG_ANA || lid == NV_LOG_FEATURES;
-
-        g_assert_cmpuint(dwords[lid] & 1, ==, expected);
-    }
-    g_assert_cmphex(get_log(s, NV_LOG_EFFECTS, 0, 4096), ==, 0);
-    g_assert_cmphex(dwords[NV_ADMIN_IDENTIFY] & 3, ==, 1);
-    g_assert_cmphex(dwords[256 + NV_IO_READ] & 3, ==, 1);
-    g_assert_cmphex(dwords[256 + NV_IO_WRITE] & 3, ==, 3);      /* changes contents */
-    g_assert_cmphex(dwords[256 + NV_IO_COPY], ==, 0);
-    g_assert_cmphex(get_log(s, NV_LOG_FEATURES, 0, 1024), ==, 0);
-    g_assert_cmphex(dwords[NV_FEAT_KATO] & 1, ==, 1);
-    g_assert_cmphex(dwords[0x7f] & 1, ==, 0);
-    g_assert_cmphex(get_log(s, NV_LOG_FIRMWARE, 0, 512), ==, 0);
-    g_assert_cmphex(s->buf[0], ==, 1);
-    g_assert_cmpmem(s->buf + 8, 8, "1.0     ", 8);
-    teardown(s);
-}
-
-static void test_log_offsets(void)
-{
-    Setup *s = setup();
-    uint8_t whole[512];
-
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, 0, 512), ==, 0);
-    memcpy(whole, s->buf, 512);
-    for (uint32_t offset = 4; offset < 512; offset += 4) {
-        g_assert_cmphex(get_log(s, NV_LOG_SMART, offset, 512 - offset), ==, 0);
-        g_assert_cmpmem(s->buf, 512 - offset, whole + offset, 512 - offset);
-    }
-    /* Past the end of the page, by little and by 2^32 and 2^64. */
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, 516, 4), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, 1ull << 32, 4), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, UINT64_MAX - 3, 512), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(get_log(s, NV_LOG_SMART, 2, 4), ==, NV_SC_INVALID_FIELD);
-    teardown(s);
-}
-
-static void test_log_refused(void)
-{
-    Setup *s = setup();
-    g_autofree uint8_t *big = g_malloc(RIG_MDTS_BYTES + 4);
-
-    g_assert_cmphex(get_log(s, 0x7e, 0, 512), ==, NV_SC_INVALID_LOG_PAGE);
-    g_assert_cmphex(get_log(s, NV_LOG_DISCOVERY, 0, 1024), ==, NV_SC_INVALID_LOG_PAGE);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, RIG_MDTS_BYTES + 4, 0, false),
-                           HOST_DATA_IN, big, RIG_MDTS_BYTES + 4, NULL), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, 512, 0, false), HOST_DATA_IN, big,
-                           256, NULL), ==, NV_SC_SGL_LENGTH);
     teardown(s);
 }
 
@@ -587,12 +505,8 @@ int main(int argc, char **argv)
     g_test_add_func("/features/host_identifier", test_features_host_identifier);
     g_test_add_func("/features/host_behavior", test_features_host_behavior);
     g_test_add_func("/features/write_protect", test_features_write_protect);
+    g_test_add_func("/features/command_set_profile", test_features_command_set_profile);
     g_test_add_func("/features/refused", test_features_refused);
-    g_test_add_func("/log/smart_counts_io", test_log_smart_counts_io);
-    g_test_add_func("/log/error_newest_first", test_log_error_newest_first);
-    g_test_add_func("/log/supported_effects_features_firmware", test_log_supported_effects_features_firmware);
-    g_test_add_func("/log/offsets", test_log_offsets);
-    g_test_add_func("/log/refused", test_log_refused);
     g_test_add_func("/admin/unknown_opcodes", test_admin_unknown_opcodes);
     g_test_add_func("/abort/of_an_event_request_and_of_nothing", test_abort_of_an_event_request_and_of_nothing);
     return g_test_run();

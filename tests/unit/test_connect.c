@@ -253,6 +253,68 @@ static void test_icresp_is_what_linux_insists_on(void)
     }
 }
 
+/* Connect's data may also be asked for by R2T. */
+static void test_connect_data_by_r2t(void)
+{
+    Rig *rig = rig_new();
+    HostQueueConfig config = rig_admin_config();
+    RigLink *link = rig_link(rig, NULL, &config);
+    struct nvf_connect_data data = rig_connect_data(NULL, NV_CNTLID_DYNAMIC);
+    struct nv_sqe sqe = host_cmd_connect(0, RIG_ADMIN_ENTRIES - 1, 0, 0);
+
+    g_assert_cmphex(rig_do(link, sqe, HOST_DATA_OUT_R2T, &data, sizeof(data), NULL), ==, 0);
+    rig_enable(link);
+    rig_free(rig);
+}
+
+/* Two in one piece: the first makes the queue, the second is out of order. */
+static void test_connect_twice_at_once(void)
+{
+    Rig *rig = rig_new();
+    HostQueueConfig config = rig_admin_config();
+    RigLink *link = rig_link(rig, NULL, &config);
+    struct nvf_connect_data data = rig_connect_data(NULL, NV_CNTLID_DYNAMIC);
+    struct nv_sqe sqe = wire_sgl(host_cmd_connect(0, RIG_ADMIN_ENTRIES - 1, 0, 0), NV_SGL_TRANSPORT, 0, 1024);
+    const HostPduFormat format = { .align = 4 };
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    struct nvtcp_r2t r2t[2];
+    struct nv_cqe cqe[2];
+
+    link->capture = true;
+    wire_capsule(out, &format, &sqe, 1, NULL, 0);
+    wire_capsule(out, &format, &sqe, 2, NULL, 0);
+    rig_send(link, out->data, out->len);
+    g_assert_cmpuint(wire_count(link->received, NVTCP_R2T), ==, 2);
+    memcpy(r2t, link->received->data, sizeof(r2t));
+    g_byte_array_set_size(out, 0);
+    wire_h2c_data(out, &format, r2t[0].cccid, r2t[0].ttag, 0, &data, 1024, true);
+    wire_h2c_data(out, &format, r2t[1].cccid, r2t[1].ttag, 0, &data, 1024, true);
+    rig_send(link, out->data, out->len);
+    g_assert_true(wire_find_cqe(link->received, 1, &cqe[0]));
+    g_assert_true(wire_find_cqe(link->received, 2, &cqe[1]));
+    g_assert_cmphex(cqe[0].status, ==, 0);
+    g_assert_cmphex(NV_STATUS_CODE(cqe[1].status >> 1), ==, NV_SC_COMMAND_SEQUENCE);
+    g_assert_cmpuint(rig->events[LST_EVENT_CTRL_NEW], ==, 1);
+    rig_free(rig);
+}
+
+/* Set Features granted fewer queues than the subsystem allows. */
+static void test_connect_qid_over_those_granted(void)
+{
+    Rig *rig = rig_new();
+    RigLink *admin = rig_admin(rig);
+    struct nvf_connect_data data = rig_connect_data(NULL, admin->cntlid);
+    RigResult result;
+
+    g_assert_cmphex(rig_do(admin, host_cmd_set_features(NV_FEAT_NUM_QUEUES, 1u << 16 | 1), HOST_DATA_NONE, NULL, 0,
+                           NULL), ==, 0);
+    g_assert_cmphex(connect_new(rig, 2, &data, NULL).status, ==, 0);
+    result = connect_new(rig, 3, &data, NULL);
+    g_assert_cmphex(result.status, ==, NVF_SC_INVALID_PARAM);
+    g_assert_cmphex(result.dw0, ==, 42);
+    rig_free(rig);
+}
+
 /* ---- Properties ------------------------------------------------------------------------------------------------- */
 
 static void test_properties_of_an_io_controller(void)
@@ -305,6 +367,73 @@ static void test_properties_enable_disable_shutdown(void)
     g_assert_cmphex(rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0x00464001), HOST_DATA_NONE, NULL, 0, NULL),
                     ==, 0);
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & NV_CSTS_SHST_MASK, ==, NV_CSTS_SHST_COMPLETE);
+    rig_free(rig);
+}
+
+/* A reset deletes the I/O queues, and with them their connections. */
+static void test_properties_reset_closes_io_queues(void)
+{
+    Rig *rig = rig_new();
+    RigLink *admin = rig_admin(rig), *io = rig_io(rig, admin, 1, NULL);
+    uint8_t buf[512];
+    RigResult result;
+
+    rig->defer = true;
+    rig_submit(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), HOST_DATA_IN, buf, 512, &result);
+    g_assert_cmphex(rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000), HOST_DATA_NONE, NULL, 0, NULL),
+                    ==, 0);
+    g_assert_true(io->closed);
+    rig_complete_io(rig, 0);
+    g_assert_false(admin->closed);
+    rig->defer = false;
+    rig_enable(admin);
+    rig_io(rig, admin, 1, NULL);
+    rig_free(rig);
+}
+
+/* CSTS.CFS instead of RDY, until a reset. */
+static void test_properties_cc_values_that_cannot_be_enabled(void)
+{
+    static const uint32_t values[] = {
+        0x00460001 | 1 << 7,            /* MPS 8 KiB; CAP.MPSMAX is 4 KiB */
+        0x00460001 | 1 << 11,           /* AMS: weighted round robin */
+        0x00460001 | 1 << 4,            /* CSS 1: reserved */
+        0x00460001 | 7 << 4,            /* CSS 7: not in CAP.CSS */
+        0x00450001, 0x00360001,         /* IOSQES, IOCQES */
+    };
+    Rig *rig = rig_new();
+    RigLink *admin = rig_admin(rig);
+
+    g_assert_cmpuint(rig_property(admin, NV_REG_CAP, true) >> 44 & 1, ==, 0);
+    for (unsigned i = 0; i < G_N_ELEMENTS(values); i++) {
+        g_test_message("CC %08x", values[i]);
+        rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0), HOST_DATA_NONE, NULL, 0, NULL);
+        rig_do(admin, host_cmd_property_set(NV_REG_CC, false, values[i]), HOST_DATA_NONE, NULL, 0, NULL);
+        g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & 3, ==, NV_CSTS_CFS);
+    }
+    rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0), HOST_DATA_NONE, NULL, 0, NULL);
+    rig_enable(admin);
+    g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
+    rig_free(rig);
+}
+
+/* What Linux reads besides: CRTO if CAP.CRMS is not 0, and NSSR, which says nothing. */
+static void test_properties_crto_and_nssr(void)
+{
+    Rig *rig = rig_new();
+    RigLink *admin = rig_admin(rig);
+
+    g_assert_cmpuint(rig_property(admin, NV_REG_CAP, true) >> 59 & 3, ==, 1);
+    g_assert_cmpuint(rig_property(admin, NV_REG_CRTO, false) & 0xffff, >, 0);
+    g_assert_cmpuint(rig_property(admin, NV_REG_NSSR, false), ==, 0);
+    rig_free(rig);
+    /* Before 2.0 there is neither. */
+    rig = rig_new();
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_version", "1.4", NULL));
+    admin = rig_admin(rig);
+    g_assert_cmpuint(rig_property(admin, NV_REG_CAP, true) >> 59 & 3, ==, 0);
+    g_assert_cmphex(rig_do(admin, host_cmd_property_get(NV_REG_CRTO, false), HOST_DATA_NONE, NULL, 0, NULL), ==,
+                    NV_SC_INVALID_FIELD);
     rig_free(rig);
 }
 
@@ -434,10 +563,17 @@ int main(int argc, char **argv)
     g_test_add_func("/connect/sq_flow_control_on_uses_no_success_flag",
                     test_connect_sq_flow_control_on_uses_no_success_flag);
     g_test_add_func("/connect/full_queue_completes", test_connect_full_queue_completes);
+    g_test_add_func("/connect/data_by_r2t", test_connect_data_by_r2t);
+    g_test_add_func("/connect/twice_at_once", test_connect_twice_at_once);
+    g_test_add_func("/connect/qid_over_those_granted", test_connect_qid_over_those_granted);
     g_test_add_func("/icresp/is_what_linux_insists_on", test_icresp_is_what_linux_insists_on);
     g_test_add_func("/properties/of_an_io_controller", test_properties_of_an_io_controller);
     g_test_add_func("/properties/follow_the_configuration", test_properties_follow_the_configuration);
     g_test_add_func("/properties/enable_disable_shutdown", test_properties_enable_disable_shutdown);
+    g_test_add_func("/properties/reset_closes_io_queues", test_properties_reset_closes_io_queues);
+    g_test_add_func("/properties/cc_values_that_cannot_be_enabled",
+                    test_properties_cc_values_that_cannot_be_enabled);
+    g_test_add_func("/properties/crto_and_nssr", test_properties_crto_and_nssr);
     g_test_add_func("/properties/admin_commands_before_enable", test_properties_admin_commands_before_enable);
     g_test_add_func("/properties/refused", test_properties_refused);
     g_test_add_func("/timeout/without_icreq", test_timeout_without_icreq);

@@ -178,6 +178,84 @@ static void test_dsm_list_of_linux(void)
     rig_io_teardown(&s);
 }
 
+static void test_compare_equal_and_different(void)
+{
+    RigIo s = rig_io_setup(NULL);
+    struct nv_sqe sqe = host_cmd_rw(NV_IO_COMPARE, 1, 16, 8, 0);
+
+    rig_pattern(s.rig->media.bytes + 16 * RIG_BLOCK, 4096, 3);
+    rig_pattern(s.out, 4096, 3);
+    g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_OUT_CAPSULE, s.out, 4096, NULL), ==, 0);
+    g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_OUT_R2T, s.out, 4096, NULL), ==, 0);
+    s.out[4095] ^= 1;
+    g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_OUT_CAPSULE, s.out, 4096, NULL), ==, NV_SC_COMPARE_FAILURE);
+    sqe = host_cmd_rw(NV_IO_COMPARE, 1, RIG_BLOCKS - 7, 8, 0);
+    g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_OUT_R2T, s.out, 4096, NULL), ==, NV_SC_LBA_RANGE);
+    s.rig->media.status = NV_SC_READ_ERROR;
+    sqe = host_cmd_rw(NV_IO_COMPARE, 1, 0, 8, 0);
+    g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_OUT_R2T, s.out, 4096, NULL), ==, NV_SC_READ_ERROR);
+    rig_io_teardown(&s);
+}
+
+static void count_cqes(void *opaque, const struct nvtcp_hdr *hdr, const uint8_t *pdu)
+{
+    unsigned *statuses = opaque;
+    struct nvtcp_capsule_resp resp;
+
+    if (hdr->type == NVTCP_CAPSULE_RESP) {
+        memcpy(&resp, pdu, sizeof(resp));
+        g_assert_cmphex(resp.cqe.cid, ==, 0x55);
+        statuses[resp.cqe.status == 0 ? 0 : 1]++;
+        g_assert_true(resp.cqe.status == 0 || NV_STATUS_CODE(resp.cqe.status >> 1) == NV_SC_CID_CONFLICT);
+    }
+}
+
+/* The second command of an identifier that is in use gets 0/03; the first is not hurt. */
+static void test_io_command_id_in_use(void)
+{
+    RigIo s = rig_io_setup(NULL);
+    struct nv_sqe sqe = wire_sgl(host_cmd(NV_IO_FLUSH, 1), NV_SGL_TRANSPORT, 0, 0);
+    g_autoptr(GByteArray) out = g_byte_array_new();
+    unsigned statuses[2] = { 0, 0 };
+
+    s.rig->defer = true;
+    s.io->capture = true;
+    wire_capsule(out, &(HostPduFormat){ .align = 4 }, &sqe, 0x55, NULL, 0);
+    wire_capsule(out, &(HostPduFormat){ .align = 4 }, &sqe, 0x55, NULL, 0);
+    rig_send(s.io, out->data, out->len);
+    rig_complete_io(s.rig, 0);
+    wire_each(s.io->received, count_cqes, statuses);
+    g_assert_cmpuint(statuses[0], ==, 1);
+    g_assert_cmpuint(statuses[1], ==, 1);
+    g_assert_true(g_queue_is_empty(&s.rig->ios));
+    rig_io_teardown(&s);
+}
+
+/* Fused operations are not supported (Identify FUSES is 0). */
+static void test_io_fused_is_refused(void)
+{
+    RigIo s = rig_io_setup(NULL);
+
+    for (uint8_t fuse = 1; fuse <= 3; fuse++) {
+        struct nv_sqe sqe = host_cmd(NV_IO_FLUSH, 1);
+
+        sqe.flags = fuse;
+        g_assert_cmphex(rig_do(s.io, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_FIELD);
+    }
+    rig_io_teardown(&s);
+}
+
+/* Only Property and Connect belong to the Admin queue; Disconnect is for I/O queues and optional. */
+static void test_io_fabrics_commands_on_an_io_queue(void)
+{
+    RigIo s = rig_io_setup(NULL);
+
+    g_assert_cmphex(rig_do(s.io, host_cmd_property_get(NV_REG_CAP, true), HOST_DATA_NONE, NULL, 0, NULL), !=, 0);
+    g_assert_cmphex(rig_do(s.io, host_cmd_property_set(NV_REG_CC, false, 0), HOST_DATA_NONE, NULL, 0, NULL), !=, 0);
+    g_assert_cmphex(rig_property(s.admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
+    rig_io_teardown(&s);
+}
+
 /* Verify is advertised by ONCS bit 7; the media is asked, nothing is transferred. */
 static void test_verify_asks_the_media(void)
 {
@@ -243,6 +321,10 @@ int main(int argc, char **argv)
     g_test_add_func("/io/dsm_of_256_ranges", test_dsm_of_256_ranges);
     g_test_add_func("/io/dsm_list_of_linux", test_dsm_list_of_linux);
     g_test_add_func("/io/dsm_refused", test_dsm_refused);
+    g_test_add_func("/io/compare_equal_and_different", test_compare_equal_and_different);
+    g_test_add_func("/io/command_id_in_use", test_io_command_id_in_use);
+    g_test_add_func("/io/fused_is_refused", test_io_fused_is_refused);
+    g_test_add_func("/io/fabrics_commands_on_an_io_queue", test_io_fabrics_commands_on_an_io_queue);
     g_test_add_func("/io/verify_asks_the_media", test_verify_asks_the_media);
     g_test_add_func("/io/media_errors_reach_the_host", test_media_errors_reach_the_host);
     g_test_add_func("/io/host_gone_while_the_media_works", test_host_gone_while_the_media_works);

@@ -291,6 +291,46 @@ static void test_ddgst_flag_without_data(void)
     }
 }
 
+/* A host may align its data more than CPDA asks: PDO up to what a byte holds. */
+static void test_rw_data_behind_padding(void)
+{
+    for (unsigned digests = 0; digests < 4; digests++) {
+        HostQueueConfig config = rig_io_config();
+        const HostPduFormat format = { digests & 1, digests & 2, 84 };
+        g_autoptr(GByteArray) out = g_byte_array_new();
+        struct nv_sqe sqe = wire_sgl(host_cmd_rw(NV_IO_WRITE, 1, 4, 1, 0), NV_SGL_OFFSET, 0, 512);
+        struct nvtcp_r2t r2t;
+        struct nv_cqe cqe;
+
+        config.header_digest = digests & 1;
+        config.data_digest = digests & 2;
+        RigIo s = rig_io_setup(&config);
+        rig_pattern(s.out, 4096, digests);
+        wire_capsule(out, &format, &sqe, 0x100, s.out, 512);
+        g_assert_cmpuint(out->data[3], ==, 84);
+        sqe = wire_sgl(host_cmd_rw(NV_IO_WRITE, 1, 8, 8, 0), NV_SGL_TRANSPORT, 0, 4096);
+        wire_capsule(out, &format, &sqe, 0x101, NULL, 0);
+        s.io->capture = true;
+        /* Byte by byte as well, so that each part of a PDU is cut. */
+        for (unsigned i = 0; i < out->len; i++) {
+            rig_send(s.io, out->data + i, 1);
+        }
+        g_assert_true(wire_find_cqe(s.io->received, 0x100, &cqe));
+        g_assert_cmphex(cqe.status, ==, 0);
+        g_assert_true(memcmp(s.rig->media.bytes + 4 * RIG_BLOCK, s.out, 512) == 0);
+
+        memcpy(&r2t, s.io->received->data + s.io->received->len - (digests & 1 ? 28 : 24), sizeof(r2t));
+        g_assert_cmphex(r2t.hdr.type, ==, NVTCP_R2T);
+        g_byte_array_set_size(out, 0);
+        wire_h2c_data(out, &format, 0x101, r2t.ttag, 0, s.out, 4096, true);
+        rig_send(s.io, out->data, out->len);
+        g_assert_true(wire_find_cqe(s.io->received, 0x101, &cqe));
+        g_assert_cmphex(cqe.status, ==, 0);
+        g_assert_true(memcmp(s.rig->media.bytes + 8 * RIG_BLOCK, s.out, 4096) == 0);
+        rig_io_teardown(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -309,6 +349,7 @@ int main(int argc, char **argv)
     g_test_add_func("/rw/inline_size_of_the_port", test_inline_size_of_the_port);
     g_test_add_func("/rw/block_size_4096", test_block_size_4096);
     g_test_add_func("/rw/many_large_writes_wait_for_buffers", test_many_large_writes_wait_for_buffers);
+    g_test_add_func("/rw/data_behind_padding", test_rw_data_behind_padding);
     g_test_add_func("/rw/ddgst_flag_without_data", test_ddgst_flag_without_data);
     return g_test_run();
 }
