@@ -126,7 +126,7 @@ static const char *find_unparsable(const char *text, size_t length, unsigned max
             return "objects and arrays nested too deep";
         }
     }
-    return length == 0 ? "nothing" : NULL;
+    return ended || depth > 0 ? NULL : "nothing";
 }
 
 static bool source_parse(JsonSource *source, const char *text, size_t length, GError **error)

@@ -340,6 +340,7 @@ static void test_not_a_configuration(void)
     g_autofree char *deep = g_strnfill(100000, '[');
 
     assert_refused("", "file.json: the file has nothing; " ONE_OBJECT);
+    assert_refused(" \n", "file.json: the file has nothing; " ONE_OBJECT);
     assert_refused("[]", "file.json: the file has something before or behind the object; "
                    ONE_OBJECT);
     assert_refused("{}{}", "file.json: the file has something before or behind the object; "

@@ -11,6 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    /* json-glib and GLib report wrong use this way: it must not pass unseen. */
+    g_log_set_always_fatal(G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_FATAL_MASK);
+
     g_autoptr(GError) error = NULL;
     g_autoptr(Config) config = config_parse("fuzz", (const char *)data, size, &error);
 
