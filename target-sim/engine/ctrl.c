@@ -181,16 +181,15 @@ bool lst_ctrl_ready(const struct lst_ctrl *ctrl)
 }
 
 /*
- * Which values of CC can be enabled. Entry sizes are fixed by Fabrics; hosts write them for
- * discovery controllers too.
+ * Which values of CC can be enabled: what CAP offers. Entry sizes are fixed by Fabrics; hosts write
+ * them for discovery controllers too.
  */
 static bool cc_valid(uint32_t cc)
 {
     unsigned css = (cc & NV_CC_CSS_MASK) >> NV_CC_CSS_SHIFT;
 
-    return (css == NV_CC_CSS_NVM || css == NV_CC_CSS_CSI || css == NV_CC_CSS_ADMIN) &&
-           !(cc & NV_CC_MPS_MASK) && !(cc & NV_CC_AMS_MASK) &&
-           (cc & NV_CC_IOSQES_MASK) >> NV_CC_IOSQES_SHIFT == 6 &&
+    return (css == NV_CC_CSS_NVM || css == NV_CC_CSS_CSI) && !(cc & NV_CC_MPS_MASK) &&
+           !(cc & NV_CC_AMS_MASK) && (cc & NV_CC_IOSQES_MASK) >> NV_CC_IOSQES_SHIFT == 6 &&
            (cc & NV_CC_IOCQES_MASK) >> NV_CC_IOCQES_SHIFT == 4;
 }
 
