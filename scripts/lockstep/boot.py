@@ -2,6 +2,7 @@
 """`testbed boot`: target and guest up, everything connected, then a shell or a demo."""
 import json
 import os
+import re
 import sys
 import time
 
@@ -80,6 +81,8 @@ def demo_rows(report):
 def shell(run, options, began):
     rows, columns = terminal.size()
     run.kernel_options += ["lockstep.shell", f"lockstep.tty={rows}x{columns}"]
+    if re.fullmatch(r"[a-z0-9-]+", os.environ.get("TERM", "")):
+        run.kernel_options.append(f"TERM={os.environ['TERM']}")
     accel, _ = start(run, options, "shell.sh", {})
     say(f"guest starts ({accel}, {options.cpus} CPUs); console log: {run.console_log}")
     run.wait_mark("begin", "shell", CONNECT_SECONDS)

@@ -71,7 +71,7 @@ class Shell(unittest.TestCase):
 
     def test_poweroff_ends_with_status_0(self):
         pids = self.ready()
-        self.terminal.type("poweroff -f\n")
+        self.terminal.type("poweroff\n")
         self.assertEqual(self.terminal.wait()[0], 0)
         self.assert_all_gone(pids)
 
