@@ -322,7 +322,7 @@ static uint16_t set_write_protect(struct lst_req *req, struct lst_ctrl *ctrl, ui
     if ((value & 7) > 1) {
         return invalid_field(req);
     }
-    lst_ns_write_protect(ns, value & 7, ctrl);
+    lst_ns_write_protect(ns, value & 7);
     return NV_SC_SUCCESS;
 }
 

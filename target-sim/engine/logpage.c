@@ -87,9 +87,11 @@ static void fill_effects(struct lst_req *req, GByteArray *log)
 {
     struct nv_log_effects *page = append_zeroes(log, sizeof(*page));
 
-    (void)req;
     fill_command_set(lst_admin_commands, page->acs);
-    fill_command_set(lst_io_commands, page->iocs);
+    /* Hosts that see CAP.CSS bit 6 ask for other command sets too: none of their commands is here. */
+    if (req->sqe.cdw14 >> 24 == NV_CSI_NVM) {
+        fill_command_set(lst_io_commands, page->iocs);
+    }
 }
 
 static void fill_ana(struct lst_req *req, GByteArray *log)

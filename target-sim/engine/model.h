@@ -142,8 +142,8 @@ bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys);
 struct lst_ns *lst_ns_lookup(const struct lst_subsys *subsys, uint32_t nsid);
 void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);
-/* Sets the state and tells the other controllers; @by made the change and knows. */
-void lst_ns_write_protect(struct lst_ns *ns, bool protect, const struct lst_ctrl *by);
+/* Sets the state and tells all controllers: a Linux host looks again only if told, even by itself. */
+void lst_ns_write_protect(struct lst_ns *ns, bool protect);
 /* Takes it out of its subsystem; it lives on while commands use it. */
 void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
 

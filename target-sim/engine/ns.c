@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-static void ns_changed(struct lst_ns *ns, const struct lst_ctrl *by)
+static void ns_changed(struct lst_ns *ns)
 {
     struct lst_target *target = ns->subsys->target;
 
     for (GList *node = target->ctrls.head; node; node = node->next) {
         struct lst_ctrl *ctrl = node->data;
 
-        if (ctrl->subsys == ns->subsys && ctrl != by) {
+        if (ctrl->subsys == ns->subsys) {
             ctrl->changed_ns[ns->nsid / 32] |= 1u << ns->nsid % 32;
             lst_aer_notify(ctrl, LST_NOTICE_NS);
         }
@@ -153,7 +153,7 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
     ns->blocks = size >> ns->shift;
     ns->attached = true;
     if (ns->enabled) {
-        ns_changed(ns, NULL);
+        ns_changed(ns);
     }
     return true;
 }
@@ -170,15 +170,15 @@ bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err)
     }
     ns->enabled = enable;
     ana_membership_changed(ns);
-    ns_changed(ns, NULL);
+    ns_changed(ns);
     return true;
 }
 
-void lst_ns_write_protect(struct lst_ns *ns, bool protect, const struct lst_ctrl *by)
+void lst_ns_write_protect(struct lst_ns *ns, bool protect)
 {
     if (protect != ns->write_protected) {
         ns->write_protected = protect;
-        ns_changed(ns, by);
+        ns_changed(ns);
     }
 }
 
@@ -260,7 +260,7 @@ static bool set_ana_grpid(void *object, const char *key, const char *value, GErr
         ns->ana_grpid = grpid;
         if (ns->enabled) {
             ana_membership_changed(ns);
-            ns_changed(ns, NULL);
+            ns_changed(ns);
         }
     }
     return true;
