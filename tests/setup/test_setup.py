@@ -167,6 +167,12 @@ class Trees(InTemporaryFolder):
         self.assertGreater(key.stat().st_mtime_ns, stamp)
 
 
+class Again(unittest.TestCase):
+    def test_setup_of_a_built_tree_does_nothing_and_says_nothing(self):
+        done = subprocess.run([TOP / "scripts" / "setup"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+
 class Lists(unittest.TestCase):
     def test_every_package_of_the_list_is_explained_in_the_dependencies_page(self):
         text = (TOP / "docs" / "dependencies.md").read_text()
