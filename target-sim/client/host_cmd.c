@@ -14,7 +14,8 @@ struct nv_sqe host_cmd(uint8_t opcode, uint32_t nsid)
     return (struct nv_sqe){ .opcode = opcode, .nsid = nsid };
 }
 
-struct nv_sqe host_cmd_rw(uint8_t opcode, uint32_t nsid, uint64_t slba, uint32_t blocks, uint16_t control)
+struct nv_sqe host_cmd_rw(uint8_t opcode, uint32_t nsid, uint64_t slba, uint32_t blocks,
+                          uint16_t control)
 {
     struct nv_sqe sqe = host_cmd(opcode, nsid);
 
@@ -44,7 +45,8 @@ struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint
     return sqe;
 }
 
-struct nv_sqe host_cmd_get_log(uint8_t lid, uint32_t nsid, uint64_t offset, uint32_t length, uint8_t lsp, bool rae)
+struct nv_sqe host_cmd_get_log(uint8_t lid, uint32_t nsid, uint64_t offset, uint32_t length,
+                               uint8_t lsp, bool rae)
 {
     struct nv_sqe sqe = host_cmd(NV_ADMIN_GET_LOG_PAGE, nsid);
     uint32_t dwords = length / 4 - 1;
@@ -115,7 +117,12 @@ struct nv_sqe host_cmd_property_set(uint32_t offset, bool wide, uint64_t value)
 struct nv_sqe host_cmd_connect(uint16_t qid, uint16_t sqsize, uint8_t cattr, uint32_t kato_ms)
 {
     struct nvf_connect_sqe sqe = {
-        .opcode = NVF_OPCODE, .fctype = NVF_CONNECT, .qid = qid, .sqsize = sqsize, .cattr = cattr, .kato = kato_ms,
+        .opcode = NVF_OPCODE,
+        .fctype = NVF_CONNECT,
+        .qid = qid,
+        .sqsize = sqsize,
+        .cattr = cattr,
+        .kato = kato_ms,
     };
 
     return from_bytes(&sqe);

@@ -17,8 +17,12 @@
 /* Any command without further dwords: Flush, Keep Alive, Asynchronous Event Request. */
 struct nv_sqe host_cmd(uint8_t opcode, uint32_t nsid);
 
-/* Read, Write, Compare, Write Zeroes, Verify: @blocks is one-based, 1..65536; @control is the upper half of CDW12. */
-struct nv_sqe host_cmd_rw(uint8_t opcode, uint32_t nsid, uint64_t slba, uint32_t blocks, uint16_t control);
+/*
+ * Read, Write, Compare, Write Zeroes, Verify: @blocks is one-based, 1..65536; @control is the upper
+ * half of CDW12.
+ */
+struct nv_sqe host_cmd_rw(uint8_t opcode, uint32_t nsid, uint64_t slba, uint32_t blocks,
+                          uint16_t control);
 
 /* Dataset Management with @ranges ranges (1..256) and the attributes of CDW11 (4: deallocate). */
 struct nv_sqe host_cmd_dsm(uint32_t nsid, uint32_t ranges, uint32_t attributes);
@@ -26,8 +30,12 @@ struct nv_sqe host_cmd_dsm(uint32_t nsid, uint32_t ranges, uint32_t attributes);
 /* Identify: CNS, CNTID and CSI (section 5.17). */
 struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint8_t csi);
 
-/* Get Log Page: @length in bytes (multiple of 4), @offset in bytes, @lsp the 7 bits of CDW10, @rae retains the event. */
-struct nv_sqe host_cmd_get_log(uint8_t lid, uint32_t nsid, uint64_t offset, uint32_t length, uint8_t lsp, bool rae);
+/*
+ * Get Log Page: @length in bytes (multiple of 4), @offset in bytes, @lsp the 7 bits of CDW10, @rae
+ * retains the event.
+ */
+struct nv_sqe host_cmd_get_log(uint8_t lid, uint32_t nsid, uint64_t offset, uint32_t length,
+                               uint8_t lsp, bool rae);
 
 /* Get Features; @select 0 current, 1 default, 2 saved, 3 capabilities. */
 struct nv_sqe host_cmd_get_features(uint8_t fid, uint8_t select, uint32_t cdw11);

@@ -103,7 +103,8 @@ static HostPduVerdict refuse(uint16_t fes, uint32_t fei, const char *reason)
     return (HostPduVerdict){ .fes = fes, .fei = fei, .reason = reason };
 }
 
-static HostPduVerdict check_plen(const PduRule *rule, const struct nvtcp_hdr *hdr, const HostPduFormat *format)
+static HostPduVerdict check_plen(const PduRule *rule, const struct nvtcp_hdr *hdr,
+                                 const HostPduFormat *format)
 {
     const uint32_t at = offsetof(struct nvtcp_hdr, plen);
     uint32_t header = hdr->hlen + (rule->digests && format->header_digest ? NVTCP_DIGEST_BYTES : 0);
@@ -123,7 +124,8 @@ static HostPduVerdict check_plen(const PduRule *rule, const struct nvtcp_hdr *hd
     return (HostPduVerdict){ 0 };
 }
 
-HostPduVerdict host_pdu_check_common(const uint8_t header[8], const HostPduFormat *format, bool connected)
+HostPduVerdict host_pdu_check_common(const uint8_t header[8], const HostPduFormat *format,
+                                     bool connected)
 {
     const PduRule *rule;
     struct nvtcp_hdr hdr;
@@ -170,7 +172,8 @@ HostPduVerdict host_pdu_check_icresp(const uint8_t *pdu, bool header_digest, boo
         return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_ic_resp, cpda), "CPDA");
     }
     if (resp.dgst != asked) {
-        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_ic_resp, dgst), "digests are not those asked for");
+        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_ic_resp, dgst),
+                      "digests are not those asked for");
     }
     if (resp.maxh2cdata < NVTCP_MAXH2CDATA_MIN || resp.maxh2cdata % 4 != 0) {
         return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_ic_resp, maxh2cdata), "MAXH2CDATA");

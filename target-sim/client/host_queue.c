@@ -2,7 +2,8 @@
 /*
  * The sending half of a host queue: negotiation, submission, command identifiers, answers to R2T.
  * Not here: what arrives (host_rx.c), the layout of PDUs (host_pdu.c).
- * NVMe/TCP transport specification 1.0, sections 3.3 and 3.6; NVMe base specification 2.0, sections 3.3.1 and 6.3.
+ * NVMe/TCP transport specification 1.0, sections 3.3 and 3.6; NVMe base specification 2.0, sections
+ * 3.3.1 and 6.3.
  */
 #include <string.h>
 
@@ -30,8 +31,8 @@ HostQueue *host_queue_new(const HostQueueConfig *config)
 {
     HostQueue *queue;
 
-    if (config->entries < HOST_QUEUE_MIN_ENTRIES || config->hpda > NVTCP_PDA_MAX || config->max_r2t < 1 ||
-        config->max_r2t > HOST_MAX_R2T || config->h2c_split % 4 != 0) {
+    if (config->entries < HOST_QUEUE_MIN_ENTRIES || config->hpda > NVTCP_PDA_MAX ||
+        config->max_r2t < 1 || config->max_r2t > HOST_MAX_R2T || config->h2c_split % 4 != 0) {
         return NULL;
     }
     queue = g_new0(HostQueue, 1);
@@ -74,7 +75,8 @@ int host_queue_start(HostQueue *queue)
         .hdr = { .type = NVTCP_IC_REQ, .hlen = sizeof(req), .plen = sizeof(req) },
         .pfv = NVTCP_PFV,
         .hpda = config->hpda,
-        .dgst = (config->header_digest ? NVTCP_DGST_HEADER : 0) | (config->data_digest ? NVTCP_DGST_DATA : 0),
+        .dgst = (config->header_digest ? NVTCP_DGST_HEADER : 0) |
+                (config->data_digest ? NVTCP_DGST_DATA : 0),
         .maxr2t = config->max_r2t - 1,
     };
 
@@ -87,7 +89,8 @@ int host_queue_start(HostQueue *queue)
     return HOST_OK;
 }
 
-void host_queue_terminate(HostQueue *queue, HostPduVerdict verdict, const void *header, uint32_t length)
+void host_queue_terminate(HostQueue *queue, HostPduVerdict verdict, const void *header,
+                          uint32_t length)
 {
     struct nvtcp_term term = {
         .hdr = { .type = NVTCP_H2C_TERM, .hlen = sizeof(term) },
@@ -104,7 +107,7 @@ void host_queue_terminate(HostQueue *queue, HostPduVerdict verdict, const void *
     host_queue_set_state(queue, HOST_STATE_TERMINATED);
 }
 
-/* ---- Output ----------------------------------------------------------------------------------------------------- */
+/* ---- Output */
 
 const uint8_t *host_queue_output(HostQueue *queue, size_t *length)
 {
@@ -126,7 +129,8 @@ void host_queue_output_consumed(HostQueue *queue, size_t length)
         g_byte_array_remove_range(queue->out, 0, queue->out_head);
         queue->out_head = 0;
     }
-    while ((answer = g_queue_peek_head(&queue->answers)) && answer->end <= queue->counters.bytes_sent) {
+    while ((answer = g_queue_peek_head(&queue->answers)) &&
+           answer->end <= queue->counters.bytes_sent) {
         HostSlot *slot = &queue->slots[answer->cid];
 
         if (slot->open_r2ts > 0) {
@@ -141,7 +145,7 @@ void host_queue_send_raw(HostQueue *queue, const void *bytes, size_t length)
     g_byte_array_append(queue->out, bytes, length);
 }
 
-/* ---- Submission ------------------------------------------------------------------------------------------------- */
+/* ---- Submission */
 
 static int take_cid(HostQueue *queue)
 {
@@ -153,7 +157,8 @@ static int take_cid(HostQueue *queue)
         return HOST_ERR_STATE;
     }
     /* One entry stays empty, so that a full queue differs from an empty one. */
-    if (queue->outstanding >= entries - 1u || (queue->sq_flow_control && next_tail == queue->sq_head)) {
+    if (queue->outstanding >= entries - 1u ||
+        (queue->sq_flow_control && next_tail == queue->sq_head)) {
         return HOST_ERR_FULL;
     }
     cid = queue->free_cids[queue->free_head];
@@ -183,7 +188,8 @@ void host_queue_finish(HostQueue *queue, uint16_t cid, HostCompletion *completio
     }
 }
 
-static void send_command(HostQueue *queue, const struct nv_sqe *sqe, uint16_t cid, const void *data, uint32_t length)
+static void send_command(HostQueue *queue, const struct nv_sqe *sqe, uint16_t cid, const void *data,
+                         uint32_t length)
 {
     struct nvtcp_capsule_cmd capsule = {
         .hdr = { .type = NVTCP_CAPSULE_CMD, .hlen = sizeof(capsule) },
@@ -195,8 +201,8 @@ static void send_command(HostQueue *queue, const struct nv_sqe *sqe, uint16_t ci
     count_sent(queue, NVTCP_CAPSULE_CMD);
 }
 
-int host_queue_submit(HostQueue *queue, const struct nv_sqe *sqe, HostDataKind kind, void *buf, uint32_t length,
-                      HostCompleteFn *complete, void *opaque)
+int host_queue_submit(HostQueue *queue, const struct nv_sqe *sqe, HostDataKind kind, void *buf,
+                      uint32_t length, HostCompleteFn *complete, void *opaque)
 {
     bool in_capsule = kind == HOST_DATA_OUT_CAPSULE;
     struct nv_sqe copy = *sqe;
@@ -211,17 +217,22 @@ int host_queue_submit(HostQueue *queue, const struct nv_sqe *sqe, HostDataKind k
     }
     /* Without data the descriptor is a transport one of length 0: no type means "no data". */
     copy.flags = (copy.flags & ~NV_PSDT_MASK) | NV_PSDT_SGL;
-    copy.sgl = (struct nv_sgl){ .length = length, .sgl_id = in_capsule ? NV_SGL_OFFSET : NV_SGL_TRANSPORT };
-    queue->slots[cid] = (HostSlot){
-        .complete = complete, .opaque = opaque, .buf = in_capsule ? NULL : buf, .length = in_capsule ? 0 : length,
-        .kind = kind, .busy = true,
+    copy.sgl = (struct nv_sgl) { .length = length,
+                                 .sgl_id = in_capsule ? NV_SGL_OFFSET : NV_SGL_TRANSPORT };
+    queue->slots[cid] = (HostSlot) {
+        .complete = complete,
+        .opaque = opaque,
+        .buf = in_capsule ? NULL : buf,
+        .length = in_capsule ? 0 : length,
+        .kind = kind,
+        .busy = true,
     };
     send_command(queue, &copy, cid, in_capsule ? buf : NULL, in_capsule ? length : 0);
     return cid;
 }
 
-int host_queue_submit_verbatim(HostQueue *queue, const struct nv_sqe *sqe, const void *capsule, uint32_t length,
-                               HostCompleteFn *complete, void *opaque)
+int host_queue_submit_verbatim(HostQueue *queue, const struct nv_sqe *sqe, const void *capsule,
+                               uint32_t length, HostCompleteFn *complete, void *opaque)
 {
     int cid = take_cid(queue);
 
@@ -233,13 +244,14 @@ int host_queue_submit_verbatim(HostQueue *queue, const struct nv_sqe *sqe, const
     return cid;
 }
 
-int host_queue_connect(HostQueue *queue, uint16_t qid, uint32_t kato_ms, const struct nvf_connect_data *data,
-                       HostCompleteFn *complete, void *opaque)
+int host_queue_connect(HostQueue *queue, uint16_t qid, uint32_t kato_ms,
+                       const struct nvf_connect_data *data, HostCompleteFn *complete, void *opaque)
 {
     uint8_t cattr = queue->config.no_sq_flow_control ? NVF_CATTR_NO_SQ_FLOW_CONTROL : 0;
     struct nv_sqe sqe = host_cmd_connect(qid, queue->config.entries - 1, cattr, kato_ms);
     struct nvf_connect_data copy = *data;
-    int cid = host_queue_submit(queue, &sqe, HOST_DATA_OUT_CAPSULE, &copy, sizeof(copy), complete, opaque);
+    int cid = host_queue_submit(queue, &sqe, HOST_DATA_OUT_CAPSULE, &copy, sizeof(copy), complete,
+                                opaque);
 
     if (cid >= 0) {
         queue->slots[cid].connect = true;
@@ -247,9 +259,11 @@ int host_queue_connect(HostQueue *queue, uint16_t qid, uint32_t kato_ms, const s
     return cid;
 }
 
-int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_t offset, uint32_t length)
+int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_t offset,
+                          uint32_t length)
 {
-    uint32_t split = queue->config.h2c_split ? MIN(queue->config.h2c_split, queue->maxh2cdata) : queue->maxh2cdata;
+    uint32_t split = queue->config.h2c_split ? MIN(queue->config.h2c_split, queue->maxh2cdata)
+                                             : queue->maxh2cdata;
     uint32_t end = offset + length;
     HostAnswer *answer;
     HostSlot *slot;
@@ -274,12 +288,13 @@ int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_
         offset += part;
     }
     answer = g_new(HostAnswer, 1);
-    *answer = (HostAnswer){ .end = queue->counters.bytes_sent + queue->out->len - queue->out_head, .cid = cid };
+    *answer = (HostAnswer) { .end = queue->counters.bytes_sent + queue->out->len - queue->out_head,
+                             .cid = cid };
     g_queue_push_tail(&queue->answers, answer);
     return HOST_OK;
 }
 
-/* ---- What a caller may ask -------------------------------------------------------------------------------------- */
+/* ---- What a caller may ask */
 
 HostState host_queue_state(const HostQueue *queue)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sans-I/O NVMe/TCP host (initiator): one HostQueue is one queue over one connection.
- * Not here: sockets, clocks, threads, multipath, reconnecting; whoever drives a queue moves its bytes.
- * NVMe/TCP transport specification 1.0, sections 3.3 to 3.6; NVMe base specification 2.0, sections 3.3 and 6.3.
+ * Not here: sockets, clocks, threads, multipath, reconnecting; whoever drives a queue moves its
+ * bytes.
+ * NVMe/TCP transport specification 1.0, sections 3.3 to 3.6; NVMe base specification 2.0, sections
+ * 3.3 and 6.3.
  */
 #ifndef LOCKSTEP_CLIENT_HOST_QUEUE_H
 #define LOCKSTEP_CLIENT_HOST_QUEUE_H
@@ -19,12 +21,9 @@
 typedef struct HostQueue HostQueue;
 
 enum {
-    /* Entries of a queue: CAP.MQES is 16 bits, and command id FFFFh is reserved for "no command". */
-    HOST_QUEUE_MAX_ENTRIES = 65535,
+    /* One entry stays empty (NVMe base 2.0, 3.3.1.5), so a queue of 1 would hold nothing. */
     HOST_QUEUE_MIN_ENTRIES = 2,
-    /* In-capsule data that every controller takes on the admin queue and for Fabrics commands. */
-    HOST_ADMIN_IN_CAPSULE_BYTES = 8192,
-    /* MAXR2T of ICReq is zero-based and 32 bits wide; more outstanding R2Ts than this make no sense. */
+    /* MAXR2T has 32 bits; more outstanding R2Ts of one command than this make no sense. */
     HOST_MAX_R2T = 65536,
 };
 
@@ -32,7 +31,7 @@ enum {
 enum {
     HOST_OK = 0,
     HOST_ERR_STATE = -1,    /* the connection is not in a state that allows it, or is dead */
-    HOST_ERR_FULL = -2,     /* the submission queue is full or no command id is free; try after a completion */
+    HOST_ERR_FULL = -2,     /* queue full or no command id free; try after a completion */
     HOST_ERR_INVALID = -3,  /* the caller's parameters contradict each other or a limit */
     HOST_ERR_PROTOCOL = -4, /* the controller broke the protocol: see host_queue_fault() */
     HOST_ERR_CLOSED = -5,   /* the controller ended the connection with C2HTermReq */
@@ -42,7 +41,7 @@ typedef enum {
     HOST_STATE_NEW,         /* nothing sent */
     HOST_STATE_ICREQ_SENT,  /* waiting for ICResp */
     HOST_STATE_READY,       /* PDUs flow; Connect is a command like any other */
-    HOST_STATE_TERMINATED,  /* H2CTermReq queued, or C2HTermReq received: send what is left, then close */
+    HOST_STATE_TERMINATED,  /* a TermReq was queued or received: send what is left, then close */
 } HostState;
 
 /* Where the data of a command travels and how the SGL describes it. */
@@ -55,7 +54,8 @@ typedef enum {
 
 /* What a completion callback receives; valid only during the call. */
 typedef struct HostCompletion {
-    struct nv_cqe cqe;                /* as received; made up (status 0) if C2HData carried SUCCESS */
+    /* as received; made up (status 0) if C2HData carried SUCCESS */
+    struct nv_cqe cqe;
     uint16_t cid;
     uint32_t bytes_in;          /* data received by C2HData, bytes */
     bool by_success_flag;       /* completed by SUCCESS in C2HData, without CapsuleResp */
@@ -68,13 +68,16 @@ typedef void HostCompleteFn(HostQueue *queue, void *opaque, const HostCompletion
  * Called for each valid R2T before the queue answers it. Returns true if the caller answers itself
  * (tests that send wrong H2CData); false lets the queue answer.
  */
-typedef bool HostR2TFn(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset, uint32_t length);
+typedef bool HostR2TFn(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset,
+                       uint32_t length);
 
 typedef struct HostQueueConfig {
-    uint16_t entries;           /* size of the submission queue; entries - 1 commands can be outstanding */
+    /* size of the submission queue; entries - 1 commands can be outstanding */
+    uint16_t entries;
     bool header_digest;         /* asked for in ICReq */
     bool data_digest;
-    uint8_t hpda;               /* alignment of the controller's data, (hpda + 1) * 4 bytes; 0..31 */
+    /* alignment of the controller's data, (hpda + 1) * 4 bytes; 0..31 */
+    uint8_t hpda;
     uint32_t max_r2t;           /* R2Ts outstanding per command, 1 or more */
     bool no_sq_flow_control;    /* ask for it in Connect; in force once Connect has succeeded */
     uint32_t h2c_split;         /* largest DATAL the queue sends, multiple of 4; 0: MAXH2CDATA */
@@ -115,13 +118,14 @@ int host_queue_start(HostQueue *queue);
 
 /*
  * Takes bytes from the controller, in pieces of any size. Completion callbacks run inside.
- * Returns HOST_OK, or HOST_ERR_PROTOCOL (H2CTermReq has been queued) or HOST_ERR_CLOSED, from then on for ever.
+ * Returns HOST_OK, or HOST_ERR_PROTOCOL (H2CTermReq has been queued) or HOST_ERR_CLOSED, from then
+ * on for ever.
  */
 int host_queue_receive(HostQueue *queue, const void *bytes, size_t length);
 
 /*
- * Bytes to send next. Sets *length (0: nothing). The memory belongs to the queue and is valid until the next call
- * of any function on it.
+ * Bytes to send next. Sets *length (0: nothing). The memory belongs to the queue and is valid until
+ * the next call of any function on it.
  */
 const uint8_t *host_queue_output(HostQueue *queue, size_t *length);
 
@@ -129,24 +133,30 @@ const uint8_t *host_queue_output(HostQueue *queue, size_t *length);
 void host_queue_output_consumed(HostQueue *queue, size_t length);
 
 /*
- * Submits a command (section 3.3.2). The queue fills in the command id, the SGL descriptor and PSDT; all other
- * fields of @sqe are the caller's. @buf (@length bytes, not a multiple of anything) stays the caller's and must live
- * until the completion; in-capsule data is copied at once. @complete may be NULL.
+ * Submits a command (section 3.3.2). The queue fills in the command id, the SGL descriptor and
+ * PSDT; all other fields of @sqe are the caller's. @buf (@length bytes, not a multiple of anything)
+ * stays the caller's and must live until the completion; in-capsule data is copied at once.
+ * @complete may be NULL.
  * Returns the command id, or HOST_ERR_STATE, HOST_ERR_FULL, HOST_ERR_INVALID.
  */
-int host_queue_submit(HostQueue *queue, const struct nv_sqe *sqe, HostDataKind kind, void *buf, uint32_t length,
-                      HostCompleteFn *complete, void *opaque);
-
-/* Submits exactly @sqe except for the command id: for tests whose SGL is wrong on purpose. @capsule goes in-capsule. */
-int host_queue_submit_verbatim(HostQueue *queue, const struct nv_sqe *sqe, const void *capsule, uint32_t length,
-                               HostCompleteFn *complete, void *opaque);
+int host_queue_submit(HostQueue *queue, const struct nv_sqe *sqe, HostDataKind kind, void *buf,
+                      uint32_t length, HostCompleteFn *complete, void *opaque);
 
 /*
- * Submits Fabrics Connect for this queue (NVMe base 2.0 section 6.3): SQSIZE, CATTR and the SGL come from the queue.
- * @data must live only during the call. When it succeeds, SQ flow control is switched off if asked for and granted.
+ * Submits exactly @sqe except for the command id: for tests whose SGL is wrong on purpose. @capsule
+ * goes in-capsule.
  */
-int host_queue_connect(HostQueue *queue, uint16_t qid, uint32_t kato_ms, const struct nvf_connect_data *data,
-                       HostCompleteFn *complete, void *opaque);
+int host_queue_submit_verbatim(HostQueue *queue, const struct nv_sqe *sqe, const void *capsule,
+                               uint32_t length, HostCompleteFn *complete, void *opaque);
+
+/*
+ * Submits Fabrics Connect for this queue (NVMe base 2.0 section 6.3): SQSIZE, CATTR and the SGL
+ * come from the queue.
+ * @data must live only during the call. When it succeeds, SQ flow control is switched off if asked
+ * for and granted.
+ */
+int host_queue_connect(HostQueue *queue, uint16_t qid, uint32_t kato_ms,
+                       const struct nvf_connect_data *data, HostCompleteFn *complete, void *opaque);
 
 /* Queues bytes as they are: for tests that send what no host should. */
 void host_queue_send_raw(HostQueue *queue, const void *bytes, size_t length);
@@ -155,7 +165,8 @@ void host_queue_send_raw(HostQueue *queue, const void *bytes, size_t length);
  * Queues H2CData PDUs for one R2T of command @cid, as the queue itself would.
  * HOST_ERR_INVALID if @cid has no such data.
  */
-int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_t offset, uint32_t length);
+int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_t offset,
+                          uint32_t length);
 
 HostState host_queue_state(const HostQueue *queue);
 const HostFault *host_queue_fault(const HostQueue *queue);      /* NULL while there is none */

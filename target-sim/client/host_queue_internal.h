@@ -73,7 +73,8 @@ struct HostQueue {
 void host_queue_set_state(HostQueue *queue, HostState state);
 
 /* Ends the connection from our side: H2CTermReq with what was wrong and the header at fault. */
-void host_queue_terminate(HostQueue *queue, HostPduVerdict verdict, const void *header, uint32_t length);
+void host_queue_terminate(HostQueue *queue, HostPduVerdict verdict, const void *header,
+                          uint32_t length);
 
 /* Frees the command id and calls the completion callback. */
 void host_queue_finish(HostQueue *queue, uint16_t cid, HostCompletion *completion);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiving half of a host queue: reassembles PDUs from bytes in pieces of any size, checks and acts on them.
+ * The receiving half of a host queue: reassembles PDUs from bytes in pieces of any size, checks and
+ * acts on them.
  * Not here: what can be checked without a queue (host_pdu.c), sending (host_queue.c).
  * NVMe/TCP transport specification 1.0, sections 3.3.2, 3.5 and 3.6.
  */
@@ -20,7 +21,7 @@ static HostSlot *find_slot(HostQueue *queue, uint16_t cid)
     return cid < queue->config.entries && queue->slots[cid].busy ? &queue->slots[cid] : NULL;
 }
 
-/* ---- One handler per PDU type; the header is complete and its digest right -------------------------------------- */
+/* ---- One handler per PDU type; the header is complete and its digest right */
 
 static HostPduVerdict on_icresp(HostQueue *queue, const uint8_t *pdu)
 {
@@ -34,7 +35,8 @@ static HostPduVerdict on_icresp(HostQueue *queue, const uint8_t *pdu)
     memcpy(&resp, pdu, sizeof(resp));
     queue->maxh2cdata = resp.maxh2cdata;
     queue->tx = (HostPduFormat){ config->header_digest, config->data_digest, (resp.cpda + 1) * 4 };
-    queue->rx_format = (HostPduFormat){ config->header_digest, config->data_digest, (config->hpda + 1) * 4 };
+    queue->rx_format = (HostPduFormat) { config->header_digest, config->data_digest,
+                                         (config->hpda + 1) * 4 };
     host_queue_set_state(queue, HOST_STATE_READY);
     return accepted;
 }
@@ -44,12 +46,17 @@ static HostPduVerdict on_term(HostQueue *queue, const uint8_t *pdu)
     struct nvtcp_term term;
 
     memcpy(&term, pdu, sizeof(term));
-    queue->fault = (HostFault){ .by_controller = true, .fes = term.fes, .fei = term.fei, .reason = "C2HTermReq" };
+    queue->fault = (HostFault) {
+        .by_controller = true, .fes = term.fes, .fei = term.fei, .reason = "C2HTermReq"
+    };
     host_queue_set_state(queue, HOST_STATE_TERMINATED);
     return accepted;
 }
 
-/* The head may only move towards the tail: entries that have not been sent cannot have been fetched. */
+/*
+ * The head may only move towards the tail: entries that have not been sent cannot have been
+ * fetched.
+ */
 static HostPduVerdict advance_sq_head(HostQueue *queue, HostSlot *slot, const struct nv_cqe *cqe)
 {
     const uint32_t at = offsetof(struct nvtcp_capsule_resp, cqe) + offsetof(struct nv_cqe, sqhd);
@@ -64,8 +71,8 @@ static HostPduVerdict advance_sq_head(HostQueue *queue, HostSlot *slot, const st
     if (!queue->sq_flow_control || (slot->connect && cqe->status != 0)) {
         return accepted;
     }
-    if (cqe->sqhd >= entries ||
-        (cqe->sqhd + entries - queue->sq_head) % entries > (queue->sq_tail + entries - queue->sq_head) % entries) {
+    if (cqe->sqhd >= entries || (cqe->sqhd + entries - queue->sq_head) % entries >
+                                    (queue->sq_tail + entries - queue->sq_head) % entries) {
         return refuse(NVTCP_FES_HEADER, at, "SQHD");
     }
     queue->sq_head = cqe->sqhd;
@@ -82,7 +89,8 @@ static HostPduVerdict on_capsule_resp(HostQueue *queue, const uint8_t *pdu)
     memcpy(&resp, pdu, sizeof(resp));
     slot = find_slot(queue, resp.cqe.cid);
     if (!slot) {
-        return refuse(NVTCP_FES_HEADER, at + offsetof(struct nv_cqe, cid), "completion for no command");
+        return refuse(NVTCP_FES_HEADER, at + offsetof(struct nv_cqe, cid),
+                      "completion for no command");
     }
     if (resp.cqe.status & 1) {
         return refuse(NVTCP_FES_HEADER, at + offsetof(struct nv_cqe, status), "phase tag");
@@ -122,8 +130,8 @@ static HostPduVerdict on_r2t(HostQueue *queue, const uint8_t *pdu)
     }
     slot->open_r2ts++;
     slot->transferred += r2t.r2tl;
-    if (!queue->config.on_r2t ||
-        !queue->config.on_r2t(queue, queue->config.opaque, r2t.cccid, r2t.ttag, r2t.r2to, r2t.r2tl)) {
+    if (!queue->config.on_r2t || !queue->config.on_r2t(queue, queue->config.opaque, r2t.cccid,
+                                                       r2t.ttag, r2t.r2to, r2t.r2tl)) {
         int ret = host_queue_answer_r2t(queue, r2t.cccid, r2t.ttag, r2t.r2to, r2t.r2tl);
 
         g_assert(ret == HOST_OK);
@@ -142,7 +150,8 @@ static HostPduVerdict check_c2h_data(HostQueue *queue, const struct nvtcp_data *
         return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_data, cccid), "C2HData for no read");
     }
     if ((uint64_t)data->hdr.pdo + data->datal + digest != data->hdr.plen) {
-        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_data, datal), "DATAL is not what PLEN says");
+        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_data, datal),
+                      "DATAL is not what PLEN says");
     }
     if (end > slot->length) {
         return refuse(NVTCP_FES_RANGE, 0, "C2HData past the end of the buffer");
@@ -155,7 +164,8 @@ static HostPduVerdict check_c2h_data(HostQueue *queue, const struct nvtcp_data *
     }
     /* SUCCESS hides SQHD, so it is for queues that do not need it (section 3.3.2.1). */
     if ((data->hdr.flags & NVTCP_F_SUCCESS) && queue->sq_flow_control) {
-        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_hdr, flags), "SUCCESS under SQ flow control");
+        return refuse(NVTCP_FES_HEADER, offsetof(struct nvtcp_hdr, flags),
+                      "SUCCESS under SQ flow control");
     }
     return accepted;
 }
@@ -195,12 +205,14 @@ static void c2h_data_done(HostQueue *queue)
     }
     if (data.hdr.flags & NVTCP_F_SUCCESS) {
         queue->counters.success_flags++;
-        host_queue_finish(queue, data.cccid, &(HostCompletion){
-            .cqe = { .cid = data.cccid, .sqhd = NVF_SQHD_NO_FLOW_CONTROL }, .by_success_flag = true });
+        host_queue_finish(
+            queue, data.cccid,
+            &(HostCompletion) { .cqe = { .cid = data.cccid, .sqhd = NVF_SQHD_NO_FLOW_CONTROL },
+                                .by_success_flag = true });
     }
 }
 
-/* ---- From bytes to PDUs ----------------------------------------------------------------------------------------- */
+/* ---- From bytes to PDUs */
 
 typedef HostPduVerdict PduFn(HostQueue *queue, const uint8_t *pdu);
 
@@ -230,7 +242,8 @@ static HostPduVerdict common_done(HostQueue *queue)
     HostPduVerdict verdict;
     struct nvtcp_hdr hdr;
 
-    verdict = host_pdu_check_common(rx->header, &queue->rx_format, queue->state == HOST_STATE_READY);
+    verdict = host_pdu_check_common(rx->header, &queue->rx_format,
+                                    queue->state == HOST_STATE_READY);
     if (verdict.fes == 0) {
         memcpy(&hdr, rx->header, sizeof(hdr));
         rx->phase = HOST_RX_HEADER;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz body with mutated inputs, for any compiler: seeded, so that a run can be had again. Prints TAP, one test.
+ * Runs a fuzz body with mutated inputs, for any compiler: seeded, so that a run can be had again.
+ * Prints TAP, one test.
  * Not here: coverage feedback; libfuzzer.sh builds the same bodies for that.
  * No standard.
  */
 /*
  * fuzz_X [--seed N] [--runs N | --seconds N] [--replay FILE] [--write-corpus DIR] [CORPUS-FILE...]
- * On a finding the input is written to fuzz_X-SEED-RUN.bin in the current directory and the command that replays it printed.
+ * On a finding the input is written to fuzz_X-SEED-RUN.bin in the current directory and the command
+ * that replays it printed.
  */
 #include <glib.h>
 #include <signal.h>
@@ -46,7 +48,8 @@ static void keep_input(void)
     g_autofree char *name = g_strdup_printf("%s-%d-%u.bin", base, seed, run);
 
     if (input && g_file_set_contents(name, (const char *)input->data, input->len, NULL)) {
-        g_print("not ok 1 - %s\n# seed %d, run %u; replay: %s --replay %s\n", base, seed, run, program, name);
+        g_print("not ok 1 - %s\n# seed %d, run %u; replay: %s --replay %s\n", base, seed, run,
+                program, name);
     }
     input = NULL;
 }
@@ -58,7 +61,7 @@ static void on_abort(int sig)
     raise(sig);
 }
 
-/* ---- Mutations -------------------------------------------------------------------------------------------------- */
+/* ---- Mutations */
 
 static uint32_t below(GRand *rand, uint32_t limit)
 {
@@ -79,8 +82,10 @@ static void set_byte(GRand *rand, GByteArray *b)
 
 static void set_word(GRand *rand, GByteArray *b)
 {
-    static const uint32_t values[] = { 0, 1, 3, 24, 72, 128, 512, 4096, 0x7fff, 0xffff, 0x10000, 0x20004, 0x7fffffff,
-                                       0x80000000, 0xfffffffc, 0xffffffff };
+    static const uint32_t values[] = { 0,          1,          3,          24,
+                                       72,         128,        512,        4096,
+                                       0x7fff,     0xffff,     0x10000,    0x20004,
+                                       0x7fffffff, 0x80000000, 0xfffffffc, 0xffffffff };
     uint32_t value = values[below(rand, G_N_ELEMENTS(values))];
     uint32_t width = below(rand, 2) ? 4 : 2;
 
@@ -141,7 +146,7 @@ static void mutate(GRand *rand, GByteArray *b)
     }
 }
 
-/* ---- Running ---------------------------------------------------------------------------------------------------- */
+/* ---- Running */
 
 static void run_all(void)
 {
@@ -149,7 +154,8 @@ static void run_all(void)
 
     /* The right inputs first, then mutations, each a function of seed and run. */
     for (run = 0; seconds ? g_get_monotonic_time() < end : run < (unsigned)runs; run++) {
-        g_autoptr(GRand) rand = g_rand_new_with_seed_array((const guint32[]){ (guint32)seed, run }, 2);
+        g_autoptr(GRand)
+            rand = g_rand_new_with_seed_array((const guint32[]) { (guint32)seed, run }, 2);
 
         if (run < corpus->len) {
             const GByteArray *entry = g_ptr_array_index(corpus, run);
@@ -199,9 +205,10 @@ int main(int argc, char **argv)
         { "seed", 0, 0, G_OPTION_ARG_INT, &seed, "of the mutations (1)", "N" },
         { "runs", 0, 0, G_OPTION_ARG_INT, &runs, "how many inputs (10000)", "N" },
         { "seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "how long instead", "N" },
-        { "replay", 0, 0, G_OPTION_ARG_FILENAME, &replay, "one input, as written on a finding", "FILE" },
-        { "write-corpus", 0, 0, G_OPTION_ARG_FILENAME, &corpus_dir, "write the right inputs as files, run nothing",
-          "DIR" },
+        { "replay", 0, 0, G_OPTION_ARG_FILENAME, &replay, "one input, as written on a finding",
+          "FILE" },
+        { "write-corpus", 0, 0, G_OPTION_ARG_FILENAME, &corpus_dir,
+          "write the right inputs as files, run nothing", "DIR" },
         { NULL, 0, 0, 0, NULL, NULL, NULL },
     };
     g_autoptr(GOptionContext) context = g_option_context_new("[CORPUS-FILE...]");

@@ -12,7 +12,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A body may define it: calls @add for each right input that mutations begin with. The bytes are copied. */
+/*
+ * A body may define it: calls @add for each right input that mutations begin with. The bytes are
+ * copied.
+ */
 typedef void FuzzAddFn(const uint8_t *data, size_t size);
 void fuzz_corpus(FuzzAddFn *add);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz body: any bytes from a controller into a host queue that waits for ICResp, or has a read, a write and a flush open.
+ * Fuzz body: any bytes from a controller into a host queue that waits for ICResp, or has a read, a
+ * write and a flush open.
  * Not here: the driver. Nothing may happen but completions and, once, H2CTermReq.
  * NVMe/TCP transport specification 1.0.
  */
@@ -9,12 +10,19 @@
 #include "fuzz.h"
 #include "wire.h"
 
-enum { READY = 1, DIGESTS = 2, NO_FLOW_CONTROL = 4, HEADER = 2 };     /* flags of byte 0; byte 1 as for the target */
+enum {
+    READY = 1,
+    DIGESTS = 2,
+    NO_FLOW_CONTROL = 4,
+    HEADER = 2
+}; /* flags of byte 0; byte 1 as for the target */
 
-static void put(GByteArray *out, uint8_t type, uint8_t hlen, uint8_t flags, uint16_t cid, uint32_t length,
-                const HostPduFormat *format, const void *data)
+static void put(GByteArray *out, uint8_t type, uint8_t hlen, uint8_t flags, uint16_t cid,
+                uint32_t length, const HostPduFormat *format, const void *data)
 {
-    struct nvtcp_data pdu = { .hdr = { .type = type, .hlen = hlen, .flags = flags }, .cccid = cid, .datal = length };
+    struct nvtcp_data pdu = { .hdr = { .type = type, .hlen = hlen, .flags = flags },
+                              .cccid = cid,
+                              .datal = length };
 
     host_pdu_append(out, format, &pdu, data, data ? length : 0);
 }
@@ -22,7 +30,9 @@ static void put(GByteArray *out, uint8_t type, uint8_t hlen, uint8_t flags, uint
 static void put_icresp(GByteArray *out, uint8_t dgst)
 {
     struct nvtcp_ic_resp resp = {
-        .hdr = { .type = NVTCP_IC_RESP, .hlen = 128, .plen = 128 }, .dgst = dgst, .maxh2cdata = 4096,
+        .hdr = { .type = NVTCP_IC_RESP, .hlen = 128, .plen = 128 },
+        .dgst = dgst,
+        .maxh2cdata = 4096,
     };
 
     g_byte_array_append(out, (const uint8_t *)&resp, sizeof(resp));
@@ -40,8 +50,11 @@ static void open_commands(HostQueue *queue, uint8_t *read, uint8_t *write)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t mode = size ? data[0] : 0, read[8192], write[8192] = { 0 };
-    HostQueueConfig config = { .entries = 8, .max_r2t = 2, .header_digest = mode & DIGESTS,
-                               .data_digest = mode & DIGESTS, .no_sq_flow_control = mode & NO_FLOW_CONTROL };
+    HostQueueConfig config = { .entries = 8,
+                               .max_r2t = 2,
+                               .header_digest = mode & DIGESTS,
+                               .data_digest = mode & DIGESTS,
+                               .no_sq_flow_control = mode & NO_FLOW_CONTROL };
     HostQueue *queue = host_queue_new(&config);
     g_autoptr(GByteArray) first = g_byte_array_new();
     size_t length;

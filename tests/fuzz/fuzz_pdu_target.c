@@ -8,9 +8,9 @@
 #include "wire.h"
 
 enum {
-    LIVE = 1 << 0,                      /* flags in byte 0: the connection is I/O queue 1 already */
+    LIVE = 1 << 0, /* flags in byte 0: the connection is I/O queue 1 already */
     BLOCKS = 64,
-    HEADER = 2,                         /* byte 1: size of the pieces the input is cut into; 0: whole */
+    HEADER = 2, /* byte 1: size of the pieces the input is cut into; 0: whole */
 };
 
 static void ignore(void *opaque, const struct nvtcp_hdr *hdr, const uint8_t *pdu)
@@ -65,8 +65,8 @@ static void record(FuzzAddFn *add, bool live, bool digests)
     link->sent = input;
     rig_do(link, host_cmd_rw(NV_IO_WRITE, 1, 1, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL);
     rig_do(link, host_cmd_rw(NV_IO_WRITE, 1, 2, 4, 0), HOST_DATA_OUT_R2T, buf, 2048, NULL);
-    rig_do(link, host_cmd_rw(NV_IO_READ, 1, 0, 16, 0), HOST_DATA_IN, buf, 8192, NULL);
-    rig_do(link, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, 0, 8, 0), HOST_DATA_NONE, NULL, 0, NULL);
+    rig_in(link, host_cmd_rw(NV_IO_READ, 1, 0, 16, 0), buf, 8192);
+    rig_run(link, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, 0, 8, 0));
     rig_do(link, host_cmd_rw(NV_IO_COMPARE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL);
     rig_do(link, host_cmd_dsm(1, 1, NV_DSM_DEALLOCATE), HOST_DATA_OUT_CAPSULE, buf, 16, NULL);
     add(input->data, input->len);
@@ -92,13 +92,13 @@ static void record_admin(FuzzAddFn *add, const char *subnqn, uint8_t lid)
     rig_pump(rig);
     rig_enable(link);
     rig_property(link, NV_REG_CAP, true);
-    rig_do(link, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_IN, buf, 4096, NULL);
-    rig_do(link, host_cmd_identify(NV_CNS_NS_LIST, 0, 0, 0), HOST_DATA_IN, buf, 4096, NULL);
-    rig_do(link, host_cmd_get_log(lid, NV_NSID_ALL, 0, 1024, 0, false), HOST_DATA_IN, buf, 1024, NULL);
-    rig_do(link, host_cmd_set_features(NV_FEAT_ASYNC_EVENT, 0), HOST_DATA_NONE, NULL, 0, NULL);
+    rig_in(link, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), buf, 4096);
+    rig_in(link, host_cmd_identify(NV_CNS_NS_LIST, 0, 0, 0), buf, 4096);
+    rig_in(link, host_cmd_get_log(lid, NV_NSID_ALL, 0, 1024, 0, false), buf, 1024);
+    rig_run(link, host_cmd_set_features(NV_FEAT_ASYNC_EVENT, 0));
     rig_do(link, host_cmd_set_features(NV_FEAT_TIMESTAMP, 0), HOST_DATA_OUT_R2T, buf, 8, NULL);
-    rig_do(link, host_cmd_get_features(NV_FEAT_HOST_ID, 0, 1), HOST_DATA_IN, buf, 16, NULL);
-    rig_do(link, host_cmd(NV_ADMIN_KEEP_ALIVE, 0), HOST_DATA_NONE, NULL, 0, NULL);
+    rig_in(link, host_cmd_get_features(NV_FEAT_HOST_ID, 0, 1), buf, 16);
+    rig_run(link, host_cmd(NV_ADMIN_KEEP_ALIVE, 0));
     add(input->data, input->len);
     rig_free(rig);
 }

@@ -2,7 +2,8 @@
 /*
  * The twenty malformed inputs as a table: where each is sent, how it is made, the one right answer.
  * Not here: how an input is delivered and its answer checked (test_malformed.c).
- * NVMe/TCP transport specification 1.0, section 3; NVMe base specification 2.0, sections 4.1.2 and 6.
+ * NVMe/TCP transport specification 1.0, section 3; NVMe base specification 2.0, sections 4.1.2 and
+ * 6.
  */
 #ifndef TESTS_UNIT_MALFORMED_H
 #define TESTS_UNIT_MALFORMED_H
@@ -20,15 +21,18 @@ enum {
     MALFORMED_POKES = 3,
 };
 
-/* What the connection has been through before the bad input. An admin queue and I/O queue 1 exist beside it. */
+/*
+ * What the connection has been through before the bad input. An admin queue and I/O queue 1 exist
+ * beside it.
+ */
 typedef enum Stage {
-    STAGE_FRESH,                        /* nothing */
-    STAGE_IC,                           /* ICReq, ICResp */
-    STAGE_ADMIN,                        /* a connected admin queue */
-    STAGE_IO,                           /* a connected I/O queue */
-    STAGE_WRITE,                        /* an I/O queue with a Write that has got its R2T */
-    STAGE_READ,                         /* an I/O queue with a Read that waits for the media */
-    STAGE_STALE,                        /* an I/O queue with a Write that has got its R2T, data and completion */
+    STAGE_FRESH, /* nothing */
+    STAGE_IC, /* ICReq, ICResp */
+    STAGE_ADMIN, /* a connected admin queue */
+    STAGE_IO, /* a connected I/O queue */
+    STAGE_WRITE, /* an I/O queue with a Write that has got its R2T */
+    STAGE_READ, /* an I/O queue with a Read that waits for the media */
+    STAGE_STALE, /* an I/O queue with a Write that has got its R2T, data and completion */
 } Stage;
 
 typedef enum Answer {
@@ -72,7 +76,8 @@ typedef struct Malformed {
     bool fei_is_digest;                 /* FEI is the header digest as sent */
     uint16_t status;
     bool ends_association;              /* the controller's other connections close, too */
-    bool on_write;                      /* the CQE is that of the command of STAGE_WRITE, not of BAD_CID */
+    /* the CQE is that of the command of STAGE_WRITE, not of BAD_CID */
+    bool on_write;
     bool check_dw0;
     uint32_t dw0;
 } Malformed;

@@ -2,13 +2,14 @@
 /*
  * The table of malformed inputs and the right PDUs that they are spoiled from.
  * Not here: delivery and checks (test_malformed.c).
- * NVMe/TCP transport specification 1.0, section 3; NVMe base specification 2.0, sections 4.1.2 and 6.
+ * NVMe/TCP transport specification 1.0, section 3; NVMe base specification 2.0, sections 4.1.2 and
+ * 6.
  */
 #include <string.h>
 
 #include "malformed.h"
 
-/* ---- Right PDUs ------------------------------------------------------------------------------------------------- */
+/* ---- Right PDUs */
 
 static void icreq(MalformedContext *c, GByteArray *bad)
 {
@@ -63,9 +64,11 @@ static void smart_log(MalformedContext *c, GByteArray *bad)
     in_data(c, bad, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, 512, 0, false), 512);
 }
 
-static void write_in_capsule(MalformedContext *c, GByteArray *bad, uint32_t sgl_length, uint32_t length)
+static void write_in_capsule(MalformedContext *c, GByteArray *bad, uint32_t sgl_length,
+                             uint32_t length)
 {
-    struct nv_sqe sqe = wire_sgl(host_cmd_rw(NV_IO_WRITE, 1, MALFORMED_CAPSULE_LBA, 1, 0), NV_SGL_OFFSET, 0, sgl_length);
+    struct nv_sqe sqe = wire_sgl(host_cmd_rw(NV_IO_WRITE, 1, MALFORMED_CAPSULE_LBA, 1, 0),
+                                 NV_SGL_OFFSET, 0, sgl_length);
 
     wire_capsule(bad, &c->format, &sqe, BAD_CID, c->data, length);
 }
@@ -142,7 +145,8 @@ static void h2c_over_limit(MalformedContext *c, GByteArray *bad)
 
 static void terminate_reason(GByteArray *bad, uint16_t fes, uint32_t length)
 {
-    struct nvtcp_term term = { .hdr = { .type = NVTCP_H2C_TERM, .hlen = 24, .plen = 24 + length }, .fes = fes };
+    struct nvtcp_term term = { .hdr = { .type = NVTCP_H2C_TERM, .hlen = 24, .plen = 24 + length },
+                               .fes = fes };
     g_autofree uint8_t *header = g_malloc0(length + 1);
 
     g_byte_array_append(bad, (const uint8_t *)&term, sizeof(term));
@@ -167,11 +171,13 @@ static void term_long(MalformedContext *c, GByteArray *bad)
     terminate_reason(bad, NVTCP_FES_HEADER, NVTCP_TERM_DATA_MAX + 1);
 }
 
-static void connect_with(MalformedContext *c, GByteArray *bad, uint16_t qid, uint16_t cntlid, uint32_t length)
+static void connect_with(MalformedContext *c, GByteArray *bad, uint16_t qid, uint16_t cntlid,
+                         uint32_t length)
 {
     struct nvf_connect_data data = rig_connect_data(NULL, cntlid);
     uint16_t entries = qid == 0 ? RIG_ADMIN_ENTRIES : RIG_IO_ENTRIES;
-    struct nv_sqe sqe = wire_sgl(host_cmd_connect(qid, entries - 1, 0, 0), NV_SGL_OFFSET, 0, length);
+    struct nv_sqe sqe = wire_sgl(host_cmd_connect(qid, entries - 1, 0, 0), NV_SGL_OFFSET, 0,
+                                 length);
 
     wire_capsule(bad, &c->format, &sqe, BAD_CID, &data, length);
 }
@@ -203,7 +209,7 @@ static void too_many(MalformedContext *c, GByteArray *bad)
     }
 }
 
-/* ---- The table -------------------------------------------------------------------------------------------------- */
+/* ---- The table */
 
 enum { H = NVTCP_DGST_HEADER, D = NVTCP_DGST_DATA };
 /* Offsets in a capsule: fields of the SQE, and of Connect's data behind it. */
@@ -236,7 +242,8 @@ const Malformed malformed[] = {
     { 3, "plen 127", STAGE_FRESH, 0, icreq, { P(4, 127, 4) }, TERM(1, 4) },
     { 3, "plen 129", STAGE_FRESH, 0, icreq, { P(4, 129, 4) }, TERM(1, 4) },
     { 3, "plen 0", STAGE_FRESH, 0, icreq, { P(4, 0, 4) }, TERM(1, 4) },
-    { 3, "hlen, pdo and plen", STAGE_FRESH, 0, icreq, { P(2, 1, 1), P(3, 4, 1), P(4, 0, 4) }, TERM(1, 2) },
+    { 3, "hlen, pdo and plen", STAGE_FRESH, 0, icreq, { P(2, 1, 1), P(3, 4, 1), P(4, 0, 4) },
+      TERM(1, 2) },
     { 3, "plen and pfv", STAGE_FRESH, 0, icreq, { P(4, 8, 4), P(8, 1, 2) }, TERM(1, 4) },
 
     { 4, "capsule first", STAGE_FRESH, 0, keep_alive, { { 0 } }, TERM(2, 0) },
@@ -260,7 +267,7 @@ const Malformed malformed[] = {
     { 7, "reserved flag", STAGE_ADMIN, 0, keep_alive, { P(1, 0x10, 1) }, TERM(1, 1) },
     { 7, "last on a capsule", STAGE_ADMIN, 0, keep_alive, { P(1, 0x04, 1) }, TERM(1, 1) },
     { 7, "success on h2cdata", STAGE_WRITE, 0, h2c_part, { P(1, 0x08, 1) }, TERM(1, 1) },
-    { 7, "header digest not negotiated", STAGE_ADMIN, 0, keep_alive, { P(1, 0x01, 1) }, TERM(1, 1) },
+    { 7, "header digest not agreed", STAGE_ADMIN, 0, keep_alive, { P(1, 0x01, 1) }, TERM(1, 1) },
     { 7, "header digest missing", STAGE_ADMIN, H, keep_alive, { P(1, 0, 1) }, TERM(1, 1) },
     { 7, "data digest not negotiated", STAGE_IO, 0, write_capsule, { P(1, 0x02, 1) }, TERM(1, 1) },
     { 7, "data digest missing", STAGE_IO, D, write_capsule, { P(1, 0, 1) }, TERM(1, 1) },
@@ -287,18 +294,19 @@ const Malformed malformed[] = {
     { 10, "ffffffff", STAGE_IO, 0, write_capsule, { P(4, 0xffffffff, 4) }, TERM(1, 4) },
     { 10, "ffffffff on h2cdata", STAGE_WRITE, 0, h2c_part, { P(4, 0xffffffff, 4) }, TERM(1, 4) },
 
-    { 11, "capsule", STAGE_ADMIN, H, keep_alive, { P(72, 0xdeadbeef, 4) }, .keep_digest = true,
-      .fei_is_digest = true, TERM(3, 0) },
-    { 11, "changed field", STAGE_IO, H, flush, { P(SQE(4), 2, 4) }, .keep_digest = true,
-      .fei_is_digest = true, TERM(3, 0) },
-    { 11, "h2cdata", STAGE_WRITE, H | D, h2c_part, { P(12, 4, 4) }, .keep_digest = true,
-      .fei_is_digest = true, TERM(3, 0) },
+    { 11, "capsule", STAGE_ADMIN, H, keep_alive, { P(72, 0xdeadbeef, 4) },
+      .keep_digest = true, .fei_is_digest = true, TERM(3, 0) },
+    { 11, "changed field", STAGE_IO, H, flush, { P(SQE(4), 2, 4) },
+      .keep_digest = true, .fei_is_digest = true, TERM(3, 0) },
+    { 11, "h2cdata", STAGE_WRITE, H | D, h2c_part, { P(12, 4, 4) },
+      .keep_digest = true, .fei_is_digest = true, TERM(3, 0) },
 
     /* The data begin at 72, or behind the header digest at 76; their digest follows. */
     { 12, "capsule", STAGE_IO, D, write_capsule, { P(72 + 512, 0xdeadbeef, 4) }, STATUS(0, 0x22) },
-    { 12, "capsule with header digest", STAGE_IO, H | D, write_capsule, { P(76 + 100, 0xdeadbeef, 4) },
+    { 12, "capsule, both digests", STAGE_IO, H | D, write_capsule, { P(76 + 100, 0xdeadbeef, 4) },
       STATUS(0, 0x22) },
-    { 12, "h2cdata", STAGE_WRITE, D, h2c_all, { P(24 + 7, 0xdeadbeef, 4) }, .on_write = true, STATUS(0, 0x22) },
+    { 12, "h2cdata", STAGE_WRITE, D, h2c_all, { P(24 + 7, 0xdeadbeef, 4) },
+      .on_write = true, STATUS(0, 0x22) },
 
     { 13, "ttag 0", STAGE_WRITE, 0, h2c_part, { P(10, 0, 2) }, TERM(1, 10) },
     { 13, "ttag ffff", STAGE_WRITE, 0, h2c_part, { P(10, 0xffff, 2) }, TERM(1, 10) },
@@ -316,9 +324,11 @@ const Malformed malformed[] = {
     { 14, "over maxh2cdata", STAGE_WRITE, 0, h2c_over_limit, { { 0 } }, TERM(5, 0) },
 
     { 15, "past the end", STAGE_WRITE, 0, h2c_past_end, { { 0 } }, TERM(4, 0) },
-    { 15, "behind the end", STAGE_WRITE, 0, h2c_part, { P(12, MALFORMED_WRITE_BYTES, 4) }, TERM(4, 0) },
+    { 15, "behind the end", STAGE_WRITE, 0, h2c_part, { P(12, MALFORMED_WRITE_BYTES, 4) },
+      TERM(4, 0) },
     { 15, "wraps to 0", STAGE_WRITE, 0, h2c_part, { P(12, 0xfffff000, 4) }, TERM(4, 0) },
-    { 15, "wraps into the window", STAGE_WRITE, H | D, h2c_part, { P(12, 0xfffffffc, 4) }, TERM(4, 0) },
+    { 15, "wraps into the window", STAGE_WRITE, H | D, h2c_part, { P(12, 0xfffffffc, 4) },
+      TERM(4, 0) },
 
     { 16, "gap", STAGE_WRITE, 0, h2c_gap, { { 0 } }, TERM(2, 0) },
     { 16, "overlap", STAGE_WRITE, 0, h2c_overlap, { { 0 } }, TERM(2, 0) },
@@ -326,7 +336,8 @@ const Malformed malformed[] = {
     { 16, "last missing", STAGE_WRITE, H | D, h2c_all_but_last_flag, { { 0 } }, TERM(2, 0) },
 
     { 17, "capsule longer than sgl", STAGE_IO, 0, write_capsule_long, { { 0 } }, STATUS(0, 0x0f) },
-    { 17, "capsule shorter than sgl", STAGE_IO, 0, write_capsule_short, { { 0 } }, STATUS(0, 0x0f) },
+    { 17, "capsule shorter than sgl", STAGE_IO, 0, write_capsule_short, { { 0 } },
+      STATUS(0, 0x0f) },
     { 17, "bit bucket", STAGE_IO, 0, write_capsule, { P(SQE(39), 0x10, 1) }, STATUS(0, 0x11) },
     { 17, "keyed", STAGE_IO, 0, write_capsule, { P(SQE(39), 0x40, 1) }, STATUS(0, 0x11) },
     { 17, "segment", STAGE_IO, D, write_capsule, { P(SQE(39), 0x20, 1) }, STATUS(0, 0x11) },
@@ -346,27 +357,36 @@ const Malformed malformed[] = {
 
     { 19, "recfmt", STAGE_IC, 0, connect_admin, { P(SQE(40), 1, 2) }, STATUS(1, 0x80) },
     { 19, "data 1020 bytes", STAGE_IC, 0, connect_short, { { 0 } }, STATUS(1, 0x82), IPO_SQE(32) },
-    { 19, "empty subnqn", STAGE_IC, 0, connect_admin, { P(DATA(256), 0, 1) }, STATUS(1, 0x82), IPO_DATA(256) },
-    { 19, "unknown subnqn", STAGE_IC, 0, connect_admin, { P(DATA(260), 'X', 1) }, STATUS(1, 0x82), IPO_DATA(256) },
-    { 19, "unterminated subnqn", STAGE_IC, 0, connect_admin, { { DATA(256), 'a', 1, 256 } }, STATUS(1, 0x82),
-      IPO_DATA(256) },
-    { 19, "empty hostnqn", STAGE_IC, 0, connect_admin, { P(DATA(512), 0, 1) }, STATUS(1, 0x82), IPO_DATA(512) },
-    { 19, "unterminated hostnqn", STAGE_IC, 0, connect_admin, { { DATA(512), 'a', 1, 256 } }, STATUS(1, 0x82),
-      IPO_DATA(512) },
-    { 19, "hostid 0", STAGE_IC, 0, connect_admin, { { DATA(0), 0, 1, 16 } }, STATUS(1, 0x82), IPO_DATA(0) },
-    { 19, "sqsize 0", STAGE_IC, 0, connect_admin, { P(SQE(44), 0, 2) }, STATUS(1, 0x82), IPO_SQE(44) },
-    { 19, "sqsize ffff", STAGE_IC, 0, connect_admin, { P(SQE(44), 0xffff, 2) }, STATUS(1, 0x82), IPO_SQE(44) },
-    { 19, "i/o sqsize over mqes", STAGE_IC, 0, connect_io, { P(SQE(44), 128, 2) }, STATUS(1, 0x82), IPO_SQE(44) },
-    { 19, "i/o sqsize 0", STAGE_IC, 0, connect_io, { P(SQE(44), 0, 2) }, STATUS(1, 0x82), IPO_SQE(44) },
-    { 19, "qid over the maximum", STAGE_IC, 0, connect_io, { P(SQE(42), 129, 2) }, STATUS(1, 0x82), IPO_SQE(42) },
-    { 19, "cntlid of an admin queue", STAGE_IC, 0, connect_admin, { P(DATA(16), 77, 2) }, STATUS(1, 0x82),
-      IPO_DATA(16) },
-    { 19, "cntlid of no controller", STAGE_IC, 0, connect_io, { P(DATA(16), 0x7777, 2) }, STATUS(1, 0x82),
-      IPO_DATA(16) },
-    { 19, "other hostnqn on an i/o queue", STAGE_IC, 0, connect_io, { P(DATA(516), 'X', 1) }, STATUS(1, 0x82),
-      IPO_DATA(512) },
-    { 19, "other hostid on an i/o queue", STAGE_IC, 0, connect_io, { P(DATA(0), 1, 1) }, STATUS(1, 0x82),
-      IPO_DATA(0) },
+    { 19, "empty subnqn", STAGE_IC, 0, connect_admin, { P(DATA(256), 0, 1) },
+      STATUS(1, 0x82), IPO_DATA(256) },
+    { 19, "unknown subnqn", STAGE_IC, 0, connect_admin, { P(DATA(260), 'X', 1) },
+      STATUS(1, 0x82), IPO_DATA(256) },
+    { 19, "unterminated subnqn", STAGE_IC, 0, connect_admin, { { DATA(256), 'a', 1, 256 } },
+      STATUS(1, 0x82), IPO_DATA(256) },
+    { 19, "empty hostnqn", STAGE_IC, 0, connect_admin, { P(DATA(512), 0, 1) },
+      STATUS(1, 0x82), IPO_DATA(512) },
+    { 19, "unterminated hostnqn", STAGE_IC, 0, connect_admin, { { DATA(512), 'a', 1, 256 } },
+      STATUS(1, 0x82), IPO_DATA(512) },
+    { 19, "hostid 0", STAGE_IC, 0, connect_admin, { { DATA(0), 0, 1, 16 } },
+      STATUS(1, 0x82), IPO_DATA(0) },
+    { 19, "sqsize 0", STAGE_IC, 0, connect_admin, { P(SQE(44), 0, 2) },
+      STATUS(1, 0x82), IPO_SQE(44) },
+    { 19, "sqsize ffff", STAGE_IC, 0, connect_admin, { P(SQE(44), 0xffff, 2) },
+      STATUS(1, 0x82), IPO_SQE(44) },
+    { 19, "i/o sqsize over mqes", STAGE_IC, 0, connect_io, { P(SQE(44), 128, 2) },
+      STATUS(1, 0x82), IPO_SQE(44) },
+    { 19, "i/o sqsize 0", STAGE_IC, 0, connect_io, { P(SQE(44), 0, 2) },
+      STATUS(1, 0x82), IPO_SQE(44) },
+    { 19, "qid over the maximum", STAGE_IC, 0, connect_io, { P(SQE(42), 129, 2) },
+      STATUS(1, 0x82), IPO_SQE(42) },
+    { 19, "cntlid of an admin queue", STAGE_IC, 0, connect_admin, { P(DATA(16), 77, 2) },
+      STATUS(1, 0x82), IPO_DATA(16) },
+    { 19, "cntlid of no controller", STAGE_IC, 0, connect_io, { P(DATA(16), 0x7777, 2) },
+      STATUS(1, 0x82), IPO_DATA(16) },
+    { 19, "other hostnqn on an i/o queue", STAGE_IC, 0, connect_io, { P(DATA(516), 'X', 1) },
+      STATUS(1, 0x82), IPO_DATA(512) },
+    { 19, "other hostid on an i/o queue", STAGE_IC, 0, connect_io, { P(DATA(0), 1, 1) },
+      STATUS(1, 0x82), IPO_DATA(0) },
     { 19, "qid in use", STAGE_IC, 0, connect_io, { P(SQE(42), 1, 2) }, STATUS(0, 0x0c) },
     { 19, "repeated on an admin queue", STAGE_ADMIN, 0, connect_admin, { { 0 } }, STATUS(0, 0x0c) },
     { 19, "repeated on an i/o queue", STAGE_IO, 0, connect_io, { { 0 } }, STATUS(0, 0x0c) },
@@ -375,13 +395,20 @@ const Malformed malformed[] = {
     { 20, "read before connect", STAGE_IC, H | D, read_block, { { 0 } }, STATUS(0, 0x0c) },
     { 20, "write before connect", STAGE_IC, D, write_capsule, { { 0 } }, STATUS(0, 0x0c) },
     { 20, "property get before connect", STAGE_IC, 0, property_get, { { 0 } }, STATUS(0, 0x0c) },
-    { 20, "log offset past the end", STAGE_ADMIN, 0, smart_log, { P(SQE(48), 516, 4) }, STATUS(0, 0x02) },
-    { 20, "log offset ffffffff00000000", STAGE_ADMIN, 0, smart_log, { P(SQE(52), 0xffffffff, 4) }, STATUS(0, 0x02) },
-    { 20, "log offset unaligned", STAGE_ADMIN, 0, smart_log, { P(SQE(48), 2, 4) }, STATUS(0, 0x02) },
-    { 20, "property offset", STAGE_ADMIN, 0, property_get, { P(SQE(44), 0x1000, 4) }, STATUS(0, 0x02) },
+    { 20, "log offset past the end", STAGE_ADMIN, 0, smart_log, { P(SQE(48), 516, 4) },
+      STATUS(0, 0x02) },
+    { 20, "log offset ffffffff00000000", STAGE_ADMIN, 0, smart_log, { P(SQE(52), 0xffffffff, 4) },
+      STATUS(0, 0x02) },
+    { 20, "log offset unaligned", STAGE_ADMIN, 0, smart_log, { P(SQE(48), 2, 4) },
+      STATUS(0, 0x02) },
+    { 20, "property offset", STAGE_ADMIN, 0, property_get, { P(SQE(44), 0x1000, 4) },
+      STATUS(0, 0x02) },
     { 20, "property size", STAGE_ADMIN, 0, property_get, { P(SQE(40), 1, 1) }, STATUS(0, 0x02) },
-    { 20, "property size reserved", STAGE_ADMIN, 0, property_get, { P(SQE(40), 7, 1) }, STATUS(0, 0x02) },
-    { 20, "read-only property", STAGE_ADMIN, 0, property_set, { P(SQE(44), NV_REG_VS, 4) }, STATUS(0, 0x02) },
-    { 20, "more commands than entries", STAGE_IO, 0, too_many, { { 0 } }, CLOSE, .ends_association = true },
+    { 20, "property size reserved", STAGE_ADMIN, 0, property_get, { P(SQE(40), 7, 1) },
+      STATUS(0, 0x02) },
+    { 20, "read-only property", STAGE_ADMIN, 0, property_set, { P(SQE(44), NV_REG_VS, 4) },
+      STATUS(0, 0x02) },
+    { 20, "more commands than entries", STAGE_IO, 0, too_many, { { 0 } },
+      CLOSE, .ends_association = true },
 };
 const unsigned malformed_count = G_N_ELEMENTS(malformed);

@@ -10,12 +10,13 @@
 
 static unsigned completions;
 
-/* ---- The front's half of the engine's contract ------------------------------------------------------------------ */
+/* ---- The front's half of the engine's contract */
 
 static void move(struct lst_io *io, uint8_t *media, bool to_media)
 {
     for (unsigned i = 0; i < io->iov_count; i++) {
-        memcpy(to_media ? media : io->iov[i].iov_base, to_media ? io->iov[i].iov_base : media, io->iov[i].iov_len);
+        memcpy(to_media ? media : io->iov[i].iov_base, to_media ? io->iov[i].iov_base : media,
+               io->iov[i].iov_len);
         media += io->iov[i].iov_len;
     }
 }
@@ -96,9 +97,10 @@ void rig_complete_io(Rig *rig, uint16_t status)
     rig_pump(rig);
 }
 
-/* ---- Life ------------------------------------------------------------------------------------------------------- */
+/* ---- Life */
 
-struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *media, uint64_t size, uint32_t block)
+struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *media, uint64_t size,
+                          uint32_t block)
 {
     struct lst_ns *ns = lst_subsys_add_ns(subsys, nsid, NULL);
 
@@ -117,7 +119,9 @@ Rig *rig_new(void)
 
 Rig *rig_new_sized(uint64_t blocks)
 {
-    static const struct lst_front_ops ops = { .io_submit = io_submit, .conn_ready = conn_ready, .trace = trace };
+    static const struct lst_front_ops ops = { .io_submit = io_submit,
+                                              .conn_ready = conn_ready,
+                                              .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 
     rig->links = g_ptr_array_new();
@@ -146,7 +150,7 @@ void rig_free(Rig *rig)
     g_free(rig);
 }
 
-/* ---- Links ------------------------------------------------------------------------------------------------------ */
+/* ---- Links */
 
 static size_t piece(RigLink *link, size_t limit, size_t length)
 {
@@ -197,7 +201,10 @@ static bool pump_to_host(RigLink *link)
     }
     g_assert_cmpuint(iov[0].iov_len, >, 0);
     length = piece(link, link->to_host, iov[0].iov_len);
-    /* A copy: the engine may reuse the memory once it is consumed, and consuming comes before the answer. */
+    /*
+     * A copy: the engine may reuse the memory once it is consumed, and consuming comes before the
+     * answer.
+     */
     g_autofree uint8_t *copy = g_memdup2(iov[0].iov_base, length);
 
     lst_conn_consumed(link->conn, length);
@@ -255,7 +262,8 @@ void rig_pump(Rig *rig)
     for (unsigned i = 0; i < rig->links->len; i++) {
         RigLink *link = g_ptr_array_index(rig->links, i);
 
-        g_assert_true(!link->conn || (lst_conn_pending(link->conn) == 0 && lst_conn_state(link->conn) != LST_CONN_CLOSED));
+        g_assert_true(!link->conn || (lst_conn_pending(link->conn) == 0 &&
+                                      lst_conn_state(link->conn) != LST_CONN_CLOSED));
     }
 }
 
@@ -279,7 +287,9 @@ HostQueueConfig rig_io_config(void)
 RigLink *rig_link_raw(Rig *rig, struct lst_port *port)
 {
     RigLink *link = g_new0(RigLink, 1);
-    const struct lst_conn_info info = { .opaque = link, .local = "127.0.0.1", .peer = "127.0.0.1:1" };
+    const struct lst_conn_info info = { .opaque = link,
+                                        .local = "127.0.0.1",
+                                        .peer = "127.0.0.1:1" };
 
     link->rig = rig;
     link->received = g_byte_array_new();
@@ -324,7 +334,7 @@ void rig_send(RigLink *link, const void *bytes, size_t length)
     rig_pump(link->rig);
 }
 
-/* ---- Commands --------------------------------------------------------------------------------------------------- */
+/* ---- Commands */
 
 void rig_completed(HostQueue *queue, void *opaque, const HostCompletion *completion)
 {
@@ -339,7 +349,8 @@ void rig_completed(HostQueue *queue, void *opaque, const HostCompletion *complet
     };
 }
 
-int rig_submit(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length, RigResult *result)
+int rig_submit(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length,
+               RigResult *result)
 {
     int cid;
 
@@ -350,7 +361,8 @@ int rig_submit(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, u
     return cid;
 }
 
-uint16_t rig_do(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length, RigResult *result)
+uint16_t rig_do(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length,
+                RigResult *result)
 {
     RigResult local;
 
@@ -360,6 +372,16 @@ uint16_t rig_do(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, 
     rig_submit(link, sqe, kind, buf, length, result);
     g_assert_true(result->done);
     return result->status;
+}
+
+uint16_t rig_run(RigLink *link, struct nv_sqe sqe)
+{
+    return rig_do(link, sqe, HOST_DATA_NONE, NULL, 0, NULL);
+}
+
+uint16_t rig_in(RigLink *link, struct nv_sqe sqe, void *buf, uint32_t length)
+{
+    return rig_do(link, sqe, HOST_DATA_IN, buf, length, NULL);
 }
 
 struct nvf_connect_data rig_connect_data(const char *subnqn, uint16_t cntlid)
@@ -374,11 +396,13 @@ struct nvf_connect_data rig_connect_data(const char *subnqn, uint16_t cntlid)
     return data;
 }
 
-static void connect_link(RigLink *link, uint16_t qid, uint32_t kato_ms, const struct nvf_connect_data *data)
+static void connect_link(RigLink *link, uint16_t qid, uint32_t kato_ms,
+                         const struct nvf_connect_data *data)
 {
     RigResult result = { 0 };
 
-    g_assert_cmpint(host_queue_connect(link->host, qid, kato_ms, data, rig_completed, &result), >=, 0);
+    g_assert_cmpint(host_queue_connect(link->host, qid, kato_ms, data, rig_completed, &result), >=,
+                    0);
     rig_pump(link->rig);
     g_assert_true(result.done);
     g_assert_cmphex(result.status, ==, 0);
@@ -393,8 +417,8 @@ void rig_enable(RigLink *admin)
     g_assert_cmphex(rig_do(admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
 }
 
-RigLink *rig_admin_to(Rig *rig, struct lst_port *port, const char *subnqn, const HostQueueConfig *config,
-                      uint32_t kato_ms)
+RigLink *rig_admin_to(Rig *rig, struct lst_port *port, const char *subnqn,
+                      const HostQueueConfig *config, uint32_t kato_ms)
 {
     HostQueueConfig defaults = rig_admin_config();
     RigLink *link = rig_link(rig, port, config ? config : &defaults);
@@ -424,7 +448,9 @@ uint64_t rig_property(RigLink *admin, uint32_t offset, bool wide)
 {
     RigResult result;
 
-    g_assert_cmphex(rig_do(admin, host_cmd_property_get(offset, wide), HOST_DATA_NONE, NULL, 0, &result), ==, 0);
+    g_assert_cmphex(
+        rig_do(admin, host_cmd_property_get(offset, wide), HOST_DATA_NONE, NULL, 0, &result), ==,
+        0);
     return result.completion.cqe.result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A test rig: an engine target, RAM media, virtual time, and host queues tied to it by memory instead of sockets.
+ * A test rig: an engine target, RAM media, virtual time, and host queues tied to it by memory
+ * instead of sockets.
  * Not here: expectations; those stand in the tests.
  * No standard.
  */
@@ -59,11 +60,14 @@ struct RigLink {
     struct lst_conn *conn;              /* NULL once closed */
     HostQueue *host;
     GByteArray *received;               /* raw links, or after capture was set */
-    bool capture;                       /* the target's output goes to received although there is a host queue */
-    GByteArray *sent;                   /* if set, what the host queue has sent is kept here; the caller's */
+    /* the target's output goes to received although there is a host queue */
+    bool capture;
+    /* if set, what the host queue has sent is kept here; the caller's */
+    GByteArray *sent;
     size_t to_target;                   /* largest piece; 0: no limit */
     size_t to_host;
-    GRand *split;                       /* if set, pieces have random sizes from 1 to the limits above */
+    /* if set, pieces have random sizes from 1 to the limits above */
+    GRand *split;
     bool ready;                         /* the engine has said so since we last looked */
     bool more;                          /* output was left when we looked */
     bool closed;                        /* by the target */
@@ -111,23 +115,34 @@ void rig_send(RigLink *link, const void *bytes, size_t length);
 /* Connect data with this host's NQN and id. @subnqn NULL: RIG_NQN. */
 struct nvf_connect_data rig_connect_data(const char *subnqn, uint16_t cntlid);
 
-/* Submits and pumps; the completion goes to @result, later if the command waits. Returns the command id. */
-int rig_submit(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length, RigResult *result);
+/*
+ * Submits and pumps; the completion goes to @result, later if the command waits. Returns the
+ * command id.
+ */
+int rig_submit(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length,
+               RigResult *result);
 /* The same for commands that complete; returns the status without DNR. @result may be NULL. */
-uint16_t rig_do(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length, RigResult *result);
+uint16_t rig_do(RigLink *link, struct nv_sqe sqe, HostDataKind kind, void *buf, uint32_t length,
+                RigResult *result);
+/* The same for commands without data, and for those that bring some. */
+uint16_t rig_run(RigLink *link, struct nv_sqe sqe);
+uint16_t rig_in(RigLink *link, struct nv_sqe sqe, void *buf, uint32_t length);
 /* For callbacks of host_queue_submit() and its sisters: opaque is a RigResult. */
 void rig_completed(HostQueue *queue, void *opaque, const HostCompletion *completion);
 
 /* A connected admin queue; enabled: CC.EN has been set as Linux sets it. @subnqn NULL: RIG_NQN. */
-RigLink *rig_admin_to(Rig *rig, struct lst_port *port, const char *subnqn, const HostQueueConfig *config,
-                      uint32_t kato_ms);
+RigLink *rig_admin_to(Rig *rig, struct lst_port *port, const char *subnqn,
+                      const HostQueueConfig *config, uint32_t kato_ms);
 RigLink *rig_admin(Rig *rig);
 /* A connected I/O queue of the same controller. */
 RigLink *rig_io(Rig *rig, const RigLink *admin, uint16_t qid, const HostQueueConfig *config);
 void rig_enable(RigLink *admin);
 uint64_t rig_property(RigLink *admin, uint32_t offset, bool wide);
 
-/* The usual: a rig with an admin queue, I/O queue 1 and two buffers that hold MDTS and a block more. */
+/*
+ * The usual: a rig with an admin queue, I/O queue 1 and two buffers that hold MDTS and a block
+ * more.
+ */
 typedef struct RigIo {
     Rig *rig;
     RigLink *admin;
@@ -147,7 +162,11 @@ void rig_round_trip(RigIo *s, uint64_t slba, uint32_t bytes, HostDataKind kind, 
 /* Bytes that differ at every offset, seed and block. */
 void rig_pattern(uint8_t *bytes, size_t length, uint32_t seed);
 
-/* A second namespace, subsystem and so on are made with the engine's own calls; this gives one media. */
-struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *media, uint64_t size, uint32_t block);
+/*
+ * A second namespace, subsystem and so on are made with the engine's own calls; this gives one
+ * media.
+ */
+struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *media, uint64_t size,
+                          uint32_t block);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Identify, features and Abort of an I/O controller.
- * Not here: log pages (test_log.c); discovery controllers (test_discovery.c); events, ANA (test_async.c).
+ * Not here: log pages (test_log.c); discovery controllers (test_discovery.c); events, ANA
+ * (test_async.c).
  * NVMe base specification 2.0, sections 5.1, 5.15, 5.17 and 5.27.
  */
 #include <string.h>
@@ -38,7 +39,8 @@ static void teardown(Setup *s)
 static uint16_t identify(Setup *s, uint8_t cns, uint32_t nsid)
 {
     memset(s->buf, 0xee, sizeof(s->buf));
-    return rig_do(s->admin, host_cmd_identify(cns, nsid, 0, 0), HOST_DATA_IN, s->buf, 4096, &s->result);
+    return rig_do(s->admin, host_cmd_identify(cns, nsid, 0, 0), HOST_DATA_IN, s->buf, 4096,
+                  &s->result);
 }
 
 static void assert_zero(const uint8_t *bytes, size_t length)
@@ -48,7 +50,7 @@ static void assert_zero(const uint8_t *bytes, size_t length)
     }
 }
 
-/* ---- Identify --------------------------------------------------------------------------------------------------- */
+/* ---- Identify */
 
 /* What the Linux host refuses a controller for, and what it needs for multipath. */
 static void test_identify_controller_for_linux(void)
@@ -93,7 +95,8 @@ static void test_identify_controller_strings(void)
     const struct nv_id_ctrl *id;
 
     g_assert_true(lst_subsys_set(rig->subsys, "attr_serial", "SN-42", NULL));
-    g_assert_true(lst_subsys_set(rig->subsys, "attr_model", "0123456789012345678901234567890123456789", NULL));
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_model",
+                                 "0123456789012345678901234567890123456789", NULL));
     g_assert_true(lst_subsys_set(rig->subsys, "attr_firmware", "9.9", NULL));
     g_assert_true(lst_subsys_set(rig->subsys, "attr_ieee_oui", "0x123456", NULL));
     s = setup_on(rig);
@@ -108,7 +111,8 @@ static void test_identify_controller_strings(void)
 
 static void test_identify_namespace(void)
 {
-    static const uint8_t uuid[16] = { 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0, 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const uint8_t uuid[16] = { 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0,
+                                      1,    2,    3,    4,    5,    6,    7,    8 };
     Rig *rig = rig_new();
     Setup *s;
     const struct nv_id_ns *id;
@@ -132,7 +136,8 @@ static void test_identify_namespace(void)
     g_assert_cmpuint(id->nmic & 1, ==, 1);
     g_assert_cmpuint(id->anagrpid, ==, 7);
     g_assert_cmpuint(id->dlfeat & 7, ==, 1);
-    g_assert_cmpmem(id->nguid, 16, "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff", 16);
+    g_assert_cmpmem(id->nguid, 16,
+                    "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff", 16);
     g_assert_cmpmem(id->eui64, 8, "\x00\x11\x22\x33\x44\x55\x66\x77", 8);
 
     /* Descriptors: EUI-64, NGUID, UUID, CSI, in the order of their types; zero behind. */
@@ -212,8 +217,8 @@ static void test_identify_command_sets(void)
 
     g_assert_cmphex(identify(s, NV_CNS_CSI_NS, 1), ==, 0);
     g_assert_cmphex(identify(s, NV_CNS_CSI_CTRL, 0), ==, 0);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_CSI_CTRL, 0, 0, NV_CSI_KV), HOST_DATA_IN, s->buf, 4096,
-                           NULL), !=, 0);
+    g_assert_cmphex(
+        rig_in(s->admin, host_cmd_identify(NV_CNS_CSI_CTRL, 0, 0, NV_CSI_KV), s->buf, 4096), !=, 0);
     teardown(s);
 }
 
@@ -223,18 +228,19 @@ static void test_identify_unknown_cns_and_length(void)
 
     g_assert_cmphex(identify(s, 0x77, 0), ==, NV_SC_INVALID_FIELD);
     g_assert_cmphex(identify(s, 0xff, 1), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_IN, s->buf, 512, NULL), ==,
+    g_assert_cmphex(rig_in(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), s->buf, 512), ==,
                     NV_SC_SGL_LENGTH);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_NONE, NULL, 0, NULL), ==,
+    g_assert_cmphex(rig_run(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0)), ==,
                     NV_SC_SGL_LENGTH);
     teardown(s);
 }
 
-/* ---- Features --------------------------------------------------------------------------------------------------- */
+/* ---- Features */
 
 static uint16_t get(Setup *s, uint8_t fid, uint8_t select)
 {
-    return rig_do(s->admin, host_cmd_get_features(fid, select, 0), HOST_DATA_NONE, NULL, 0, &s->result);
+    return rig_do(s->admin, host_cmd_get_features(fid, select, 0), HOST_DATA_NONE, NULL, 0,
+                  &s->result);
 }
 
 static uint16_t set(Setup *s, uint8_t fid, uint32_t value)
@@ -288,8 +294,7 @@ static void test_features_plain_values(void)
         g_assert_cmphex(s->result.dw0 & 4, ==, 4);
     }
     /* A controller reset brings the defaults back. */
-    g_assert_cmphex(rig_do(s->admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000), HOST_DATA_NONE, NULL, 0,
-                           NULL), ==, 0);
+    g_assert_cmphex(rig_run(s->admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000)), ==, 0);
     rig_enable(s->admin);
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_assert_cmphex(get(s, rows[i].fid, NV_SEL_CURRENT), ==, 0);
@@ -317,8 +322,9 @@ static void test_features_temperature_thresholds(void)
     g_assert_cmphex(set(s, NV_FEAT_TEMP_THRESHOLD, 1u << 20 | 270), ==, 0);     /* under */
     g_assert_cmphex(get(s, NV_FEAT_TEMP_THRESHOLD, NV_SEL_CURRENT), ==, 0);
     g_assert_cmpuint(s->result.dw0, ==, 350);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_TEMP_THRESHOLD, 0, 1u << 20), HOST_DATA_NONE, NULL,
-                           0, &s->result), ==, 0);
+    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_TEMP_THRESHOLD, 0, 1u << 20),
+                           HOST_DATA_NONE, NULL, 0, &s->result),
+                    ==, 0);
     g_assert_cmpuint(s->result.dw0, ==, 270);
     g_assert_cmphex(set(s, NV_FEAT_TEMP_THRESHOLD, 2u << 20), ==, NV_SC_INVALID_FIELD);
     g_assert_cmphex(set(s, NV_FEAT_TEMP_THRESHOLD, 1u << 16), ==, NV_SC_INVALID_FIELD);
@@ -342,11 +348,12 @@ static void test_features_timestamp_runs_with_virtual_time(void)
     Setup *s = setup();
     uint64_t value = 1700000000000;
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_TIMESTAMP, 0), HOST_DATA_OUT_CAPSULE, &value, 8,
-                           NULL), ==, 0);
-    rig_advance(s->rig, 1234 * RIG_MS);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_TIMESTAMP, 0, 0), HOST_DATA_IN, &value, 8, NULL),
+    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_TIMESTAMP, 0),
+                           HOST_DATA_OUT_CAPSULE, &value, 8, NULL),
                     ==, 0);
+    rig_advance(s->rig, 1234 * RIG_MS);
+    g_assert_cmphex(rig_in(s->admin, host_cmd_get_features(NV_FEAT_TIMESTAMP, 0, 0), &value, 8), ==,
+                    0);
     g_assert_cmpuint(value & 0xffffffffffff, ==, 1700000001234);
     g_assert_cmpuint(value >> 49 & 7, ==, 1);           /* origin: Set Features */
     teardown(s);
@@ -358,10 +365,11 @@ static void test_features_host_identifier(void)
     struct nvf_connect_data data = rig_connect_data(NULL, 0);
     uint8_t id[16];
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_HOST_ID, 0, 1), HOST_DATA_IN, id, 16, NULL), ==, 0);
+    g_assert_cmphex(rig_in(s->admin, host_cmd_get_features(NV_FEAT_HOST_ID, 0, 1), id, 16), ==, 0);
     g_assert_cmpmem(id, 16, data.hostid, 16);
     /* On Fabrics it comes from Connect alone (5.27.1.25). */
-    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_ID, 1), HOST_DATA_OUT_CAPSULE, id, 16, NULL),
+    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_ID, 1),
+                           HOST_DATA_OUT_CAPSULE, id, 16, NULL),
                     ==, NV_SC_COMMAND_SEQUENCE);
     teardown(s);
 }
@@ -371,14 +379,16 @@ static void test_features_host_behavior(void)
     Setup *s = setup();
     uint8_t data[512] = { 1 }, back[512];
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_BEHAVIOR, 0), HOST_DATA_OUT_R2T, data, 512,
-                           NULL), ==, 0);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_HOST_BEHAVIOR, 0, 0), HOST_DATA_IN, back, 512,
-                           NULL), ==, 0);
+    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_BEHAVIOR, 0),
+                           HOST_DATA_OUT_R2T, data, 512, NULL),
+                    ==, 0);
+    g_assert_cmphex(rig_in(s->admin, host_cmd_get_features(NV_FEAT_HOST_BEHAVIOR, 0, 0), back, 512),
+                    ==, 0);
     g_assert_cmpmem(back, 512, data, 512);
     data[0] = 2;
-    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_BEHAVIOR, 0), HOST_DATA_OUT_CAPSULE, data, 512,
-                           NULL), ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_HOST_BEHAVIOR, 0),
+                           HOST_DATA_OUT_CAPSULE, data, 512, NULL),
+                    ==, NV_SC_INVALID_FIELD);
     teardown(s);
 }
 
@@ -390,30 +400,33 @@ static void test_features_write_protect(void)
     struct nv_dsm_range range = { .nlb = 1 };
 
     sqe.nsid = 1;
-    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, s->buf, 512, NULL), ==,
-                    NV_SC_NS_WRITE_PROTECTED);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, 0, 1, 0), HOST_DATA_NONE, NULL, 0, NULL), ==,
+    g_assert_cmphex(rig_run(s->admin, sqe), ==, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, s->buf, 512, NULL),
+        ==, NV_SC_NS_WRITE_PROTECTED);
+    g_assert_cmphex(rig_run(io, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, 0, 1, 0)), ==,
                     NV_SC_NS_WRITE_PROTECTED);
     g_assert_cmphex(rig_do(io, host_cmd_dsm(1, 1, 4), HOST_DATA_OUT_CAPSULE, &range, 16, NULL), ==,
                     NV_SC_NS_WRITE_PROTECTED);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), HOST_DATA_IN, s->buf, 512, NULL), ==, 0);
+    g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), s->buf, 512), ==, 0);
     g_assert_cmphex(identify(s, NV_CNS_NS, 1), ==, 0);
     g_assert_cmpuint(((const struct nv_id_ns *)(const void *)s->buf)->nsattr, ==, 1);
     sqe.cdw11 = 0;
-    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, s->buf, 512, NULL), ==, 0);
+    g_assert_cmphex(rig_run(s->admin, sqe), ==, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, s->buf, 512, NULL),
+        ==, 0);
     sqe = host_cmd_get_features(NV_FEAT_WRITE_PROTECT, 0, 0);
     sqe.nsid = 1;
     g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, &s->result), ==, 0);
     g_assert_cmpuint(s->result.dw0, ==, 0);
     sqe.nsid = 9;
-    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(rig_run(s->admin, sqe), ==, NV_SC_INVALID_NAMESPACE);
     sqe = host_cmd_set_features(NV_FEAT_WRITE_PROTECT, 5);
     sqe.nsid = 1;
-    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(rig_run(s->admin, sqe), ==, NV_SC_INVALID_FIELD);
     sqe.nsid = 9;
-    g_assert_cmphex(rig_do(s->admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(rig_run(s->admin, sqe), ==, NV_SC_INVALID_NAMESPACE);
     teardown(s);
 }
 
@@ -422,9 +435,11 @@ static void test_features_command_set_profile(void)
 {
     Setup *s = setup();
 
-    g_assert_cmphex(identify(s, NV_CNS_COMMAND_SETS, 0), ==, NV_SC_INVALID_FIELD);  /* CNTID 0 is not this one */
-    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_COMMAND_SETS, 0, 0xffff, 0), HOST_DATA_IN, s->buf, 4096,
-                           NULL), ==, 0);
+    g_assert_cmphex(identify(s, NV_CNS_COMMAND_SETS, 0), ==,
+                    NV_SC_INVALID_FIELD); /* CNTID 0 is not this one */
+    g_assert_cmphex(
+        rig_in(s->admin, host_cmd_identify(NV_CNS_COMMAND_SETS, 0, 0xffff, 0), s->buf, 4096), ==,
+        0);
     g_assert_cmphex(s->buf[0], ==, 1);
     assert_zero(s->buf + 1, 4095);
     g_assert_cmphex(set(s, NV_FEAT_COMMAND_SET_PROFILE, 0), ==, 0);
@@ -448,11 +463,11 @@ static void test_features_refused(void)
     g_assert_cmphex(get(s, NV_FEAT_TEMP_THRESHOLD, NV_SEL_DEFAULT), ==, 0);
     g_assert_cmpuint(s->result.dw0, >, 273);
     save.cdw10 |= 1u << 31;
-    g_assert_cmphex(rig_do(s->admin, save, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_FEATURE_NOT_SAVEABLE);
+    g_assert_cmphex(rig_run(s->admin, save), ==, NV_SC_FEATURE_NOT_SAVEABLE);
     teardown(s);
 }
 
-/* ---- Other ------------------------------------------------------------------------------------------------------ */
+/* ---- Other */
 
 static void test_admin_unknown_opcodes(void)
 {
@@ -461,8 +476,9 @@ static void test_admin_unknown_opcodes(void)
     Setup *s = setup();
 
     for (unsigned i = 0; i < G_N_ELEMENTS(opcodes); i++) {
-        g_assert_cmphex(rig_do(s->admin, host_cmd(opcodes[i], 0), HOST_DATA_NONE, NULL, 0, &s->result), ==,
-                        NV_SC_INVALID_OPCODE);
+        g_assert_cmphex(
+            rig_do(s->admin, host_cmd(opcodes[i], 0), HOST_DATA_NONE, NULL, 0, &s->result), ==,
+            NV_SC_INVALID_OPCODE);
         g_assert_true(s->result.dnr);
     }
     teardown(s);
@@ -472,13 +488,17 @@ static void test_abort_of_an_event_request_and_of_nothing(void)
 {
     Setup *s = setup();
     RigResult event;
-    int cid = rig_submit(s->admin, host_cmd(NV_ADMIN_ASYNC_EVENT, 0), HOST_DATA_NONE, NULL, 0, &event);
+    int cid = rig_submit(s->admin, host_cmd(NV_ADMIN_ASYNC_EVENT, 0), HOST_DATA_NONE, NULL, 0,
+                         &event);
 
     g_assert_false(event.done);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_abort(0, cid + 1000), HOST_DATA_NONE, NULL, 0, &s->result), ==, 0);
+    g_assert_cmphex(
+        rig_do(s->admin, host_cmd_abort(0, cid + 1000), HOST_DATA_NONE, NULL, 0, &s->result), ==,
+        0);
     g_assert_cmpuint(s->result.dw0 & 1, ==, 1);
     g_assert_false(event.done);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_abort(0, cid), HOST_DATA_NONE, NULL, 0, &s->result), ==, 0);
+    g_assert_cmphex(rig_do(s->admin, host_cmd_abort(0, cid), HOST_DATA_NONE, NULL, 0, &s->result),
+                    ==, 0);
     g_assert_cmpuint(s->result.dw0 & 1, ==, 0);
     g_assert_true(event.done);
     g_assert_cmphex(event.status, ==, NV_SC_ABORT_REQUESTED);
@@ -492,7 +512,8 @@ int main(int argc, char **argv)
     g_test_add_func("/identify/controller_strings", test_identify_controller_strings);
     g_test_add_func("/identify/namespace", test_identify_namespace);
     g_test_add_func("/identify/namespace_lists", test_identify_namespace_lists);
-    g_test_add_func("/identify/inactive_and_invalid_namespaces", test_identify_inactive_and_invalid_namespaces);
+    g_test_add_func("/identify/inactive_and_invalid_namespaces",
+                    test_identify_inactive_and_invalid_namespaces);
     g_test_add_func("/identify/independent_namespace", test_identify_independent_namespace);
     g_test_add_func("/identify/command_sets", test_identify_command_sets);
     g_test_add_func("/identify/unknown_cns_and_length", test_identify_unknown_cns_and_length);
@@ -501,13 +522,15 @@ int main(int argc, char **argv)
     g_test_add_func("/features/power_state_0_only", test_features_power_state_0_only);
     g_test_add_func("/features/temperature_thresholds", test_features_temperature_thresholds);
     g_test_add_func("/features/kato_is_rounded_up_to_kas", test_features_kato_is_rounded_up_to_kas);
-    g_test_add_func("/features/timestamp_runs_with_virtual_time", test_features_timestamp_runs_with_virtual_time);
+    g_test_add_func("/features/timestamp_runs_with_virtual_time",
+                    test_features_timestamp_runs_with_virtual_time);
     g_test_add_func("/features/host_identifier", test_features_host_identifier);
     g_test_add_func("/features/host_behavior", test_features_host_behavior);
     g_test_add_func("/features/write_protect", test_features_write_protect);
     g_test_add_func("/features/command_set_profile", test_features_command_set_profile);
     g_test_add_func("/features/refused", test_features_refused);
     g_test_add_func("/admin/unknown_opcodes", test_admin_unknown_opcodes);
-    g_test_add_func("/abort/of_an_event_request_and_of_nothing", test_abort_of_an_event_request_and_of_nothing);
+    g_test_add_func("/abort/of_an_event_request_and_of_nothing",
+                    test_abort_of_an_event_request_and_of_nothing);
     return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens without a command: keep-alive at exact times, asynchronous events, ANA states and their log.
+ * What happens without a command: keep-alive at exact times, asynchronous events, ANA states and
+ * their log.
  * Not here: discovery notices (test_discovery.c).
  * NVMe base specification 2.0, sections 3.9, 5.2, 5.16.1.13 and 8.1.
  */
@@ -10,10 +11,10 @@
 
 static uint16_t do_none(RigLink *link, struct nv_sqe sqe)
 {
-    return rig_do(link, sqe, HOST_DATA_NONE, NULL, 0, NULL);
+    return rig_run(link, sqe);
 }
 
-/* ---- Keep-alive ------------------------------------------------------------------------------------------------- */
+/* ---- Keep-alive */
 
 static void test_keepalive_expires_at_the_nanosecond(void)
 {
@@ -23,7 +24,8 @@ static void test_keepalive_expires_at_the_nanosecond(void)
 
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
         Rig *rig = rig_new();
-        RigLink *admin = rig_admin_to(rig, NULL, NULL, NULL, rows[i].kato_ms), *io = rig_io(rig, admin, 1, NULL);
+        RigLink *admin = rig_admin_to(rig, NULL, NULL, NULL, rows[i].kato_ms),
+                *io = rig_io(rig, admin, 1, NULL);
         RigLink *other = rig_admin(rig);
 
         g_assert_cmpuint(lst_target_next_deadline(rig->target), ==, rows[i].rounded_s * RIG_S);
@@ -117,7 +119,7 @@ static void test_time_does_not_go_back(void)
     rig_free(rig);
 }
 
-/* ---- Asynchronous events ---------------------------------------------------------------------------------------- */
+/* ---- Asynchronous events */
 
 static void enable_events(RigLink *admin, uint32_t events)
 {
@@ -163,16 +165,22 @@ static void test_aer_namespace_notice(void)
     g_assert_true(lst_ns_enable(rig->ns, false, NULL));
     rig_pump(rig);
     g_assert_false(next.done);                          /* masked until the log is read */
-    g_assert_cmphex(rig_do(admin, host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, true), HOST_DATA_IN,
-                           list, 4096, NULL), ==, 0);
+    g_assert_cmphex(rig_in(admin,
+                           host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, true), list,
+                           4096),
+                    ==, 0);
     g_assert_false(next.done);                          /* read with RAE: not acknowledged */
-    g_assert_cmphex(rig_do(admin, host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, false), HOST_DATA_IN,
-                           list, 4096, NULL), ==, 0);
+    g_assert_cmphex(rig_in(admin,
+                           host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, false),
+                           list, 4096),
+                    ==, 0);
     g_assert_cmpuint(list[0], ==, 1);
     g_assert_cmpuint(list[1], ==, 9);
     g_assert_cmpuint(list[2], ==, 0);
-    g_assert_cmphex(rig_do(admin, host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, false), HOST_DATA_IN,
-                           list, 4096, NULL), ==, 0);
+    g_assert_cmphex(rig_in(admin,
+                           host_cmd_get_log(NV_LOG_CHANGED_NS, NV_NSID_ALL, 0, 4096, 0, false),
+                           list, 4096),
+                    ==, 0);
     g_assert_cmpuint(list[0], ==, 0);                   /* reading cleared it */
     rig_free(rig);
     g_free(media.bytes);
@@ -225,7 +233,7 @@ static void test_aer_ends_with_the_controller(void)
     rig_free(rig);
 }
 
-/* ---- ANA -------------------------------------------------------------------------------------------------------- */
+/* ---- ANA */
 
 typedef struct AnaLog {
     struct nv_log_ana_header header;
@@ -234,8 +242,10 @@ typedef struct AnaLog {
 
 static void read_ana(RigLink *admin, AnaLog *log, uint8_t lsp)
 {
-    g_assert_cmphex(rig_do(admin, host_cmd_get_log(NV_LOG_ANA, NV_NSID_ALL, 0, sizeof(*log), lsp, false), HOST_DATA_IN,
-                           log, sizeof(*log), NULL), ==, 0);
+    g_assert_cmphex(rig_in(admin,
+                           host_cmd_get_log(NV_LOG_ANA, NV_NSID_ALL, 0, sizeof(*log), lsp, false),
+                           log, sizeof(*log)),
+                    ==, 0);
 }
 
 static void test_ana_log_lists_groups_and_namespaces(void)
@@ -247,8 +257,10 @@ static void test_ana_log_lists_groups_and_namespaces(void)
     AnaLog log;
     uint32_t nsids[2];
 
-    g_assert_true(lst_ns_set(rig_add_ns(rig->subsys, 2, &media[0], 4096, 512), "ana_grpid", "1", NULL));
-    g_assert_true(lst_ns_set(rig_add_ns(rig->subsys, 3, &media[1], 4096, 512), "ana_grpid", "128", NULL));
+    g_assert_true(
+        lst_ns_set(rig_add_ns(rig->subsys, 2, &media[0], 4096, 512), "ana_grpid", "1", NULL));
+    g_assert_true(
+        lst_ns_set(rig_add_ns(rig->subsys, 3, &media[1], 4096, 512), "ana_grpid", "128", NULL));
     g_assert_true(lst_port_set_ana_state(rig->port, 128, "non-optimized", NULL));
     admin = rig_admin(rig);
     read_ana(admin, &log, 0);
@@ -305,12 +317,14 @@ static void test_ana_states_and_their_statuses(void)
         g_assert_cmphex(group.state, ==, rows[i].in_log);
         g_assert_true(i == 0 || log.header.chgcnt > changes);
         changes = log.header.chgcnt;
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), HOST_DATA_IN, buf, 512, NULL), ==,
+        g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), buf, 512), ==,
                         rows[i].status);
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL), ==,
-                        rows[i].status);
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_R2T, buf, 512, NULL), ==,
-                        rows[i].status);
+        g_assert_cmphex(
+            rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL),
+            ==, rows[i].status);
+        g_assert_cmphex(
+            rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_R2T, buf, 512, NULL), ==,
+            rows[i].status);
         g_assert_cmphex(do_none(io, host_cmd(NV_IO_FLUSH, 1)), ==, rows[i].status);
     }
     rig_free(rig);
@@ -347,7 +361,9 @@ static void test_ana_state_is_per_port(void)
     rig_free(rig);
 }
 
-/* 16 + 128 groups of 32 bytes + 1024 NSIDs of 4 bytes: far below MDTS, or Linux switches ANA off. */
+/*
+ * 16 + 128 groups of 32 bytes + 1024 NSIDs of 4 bytes: far below MDTS, or Linux switches ANA off.
+ */
 static void test_ana_log_of_everything_is_below_mdts(void)
 {
     Rig *rig = rig_new();
@@ -366,8 +382,9 @@ static void test_ana_log_of_everything_is_below_mdts(void)
     }
     admin = rig_admin(rig);
     g_assert_cmpuint(size, <=, RIG_MDTS_BYTES);
-    g_assert_cmphex(rig_do(admin, host_cmd_get_log(NV_LOG_ANA, NV_NSID_ALL, 0, size, 0, false), HOST_DATA_IN, log,
-                           size, NULL), ==, 0);
+    g_assert_cmphex(
+        rig_in(admin, host_cmd_get_log(NV_LOG_ANA, NV_NSID_ALL, 0, size, 0, false), log, size), ==,
+        0);
     memcpy(&header, log, sizeof(header));
     g_assert_cmpuint(header.ngrps, ==, 128);
     for (unsigned i = 0; i < 128; i++) {
@@ -389,20 +406,25 @@ static void test_ana_log_of_everything_is_below_mdts(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/keepalive/expires_at_the_nanosecond", test_keepalive_expires_at_the_nanosecond);
-    g_test_add_func("/keepalive/is_renewed_by_its_command", test_keepalive_is_renewed_by_its_command);
+    g_test_add_func("/keepalive/expires_at_the_nanosecond",
+                    test_keepalive_expires_at_the_nanosecond);
+    g_test_add_func("/keepalive/is_renewed_by_its_command",
+                    test_keepalive_is_renewed_by_its_command);
     g_test_add_func("/keepalive/is_renewed_by_io", test_keepalive_is_renewed_by_io);
     g_test_add_func("/keepalive/set_by_feature", test_keepalive_set_by_feature);
-    g_test_add_func("/keepalive/expires_while_the_media_works", test_keepalive_expires_while_the_media_works);
+    g_test_add_func("/keepalive/expires_while_the_media_works",
+                    test_keepalive_expires_while_the_media_works);
     g_test_add_func("/time/does_not_go_back", test_time_does_not_go_back);
     g_test_add_func("/aer/limit", test_aer_limit);
     g_test_add_func("/aer/namespace_notice", test_aer_namespace_notice);
     g_test_add_func("/aer/notice_waits_for_a_request", test_aer_notice_waits_for_a_request);
     g_test_add_func("/aer/notices_that_are_not_enabled", test_aer_notices_that_are_not_enabled);
     g_test_add_func("/aer/ends_with_the_controller", test_aer_ends_with_the_controller);
-    g_test_add_func("/ana/log_lists_groups_and_namespaces", test_ana_log_lists_groups_and_namespaces);
+    g_test_add_func("/ana/log_lists_groups_and_namespaces",
+                    test_ana_log_lists_groups_and_namespaces);
     g_test_add_func("/ana/states_and_their_statuses", test_ana_states_and_their_statuses);
     g_test_add_func("/ana/state_is_per_port", test_ana_state_is_per_port);
-    g_test_add_func("/ana/log_of_everything_is_below_mdts", test_ana_log_of_everything_is_below_mdts);
+    g_test_add_func("/ana/log_of_everything_is_below_mdts",
+                    test_ana_log_of_everything_is_below_mdts);
     return g_test_run();
 }

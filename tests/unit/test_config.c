@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine's configuration calls: every attribute with right and wrong values, limits, removal under use, statistics.
+ * The engine's configuration calls: every attribute with right and wrong values, limits, removal
+ * under use, statistics.
  * Not here: what attributes mean to a host (the other test files); files (tests/daemon).
  * No standard; names and ranges are those of engine/target.h.
  */
@@ -61,22 +62,44 @@ static char *get_subsys(void *object, const char *key, GError **err)
 static void test_config_subsystem_attributes(void)
 {
     static const Attr attrs[] = {
-        { "attr_serial", "A", OK }, { "attr_serial", "01234567890123456789", OK },
-        { "attr_serial", "", BAD }, { "attr_serial", "012345678901234567890", BAD }, { "attr_serial", "a\tb", BAD },
+        { "attr_serial", "A", OK },
+        { "attr_serial", "01234567890123456789", OK },
+        { "attr_serial", "", BAD },
+        { "attr_serial", "012345678901234567890", BAD },
+        { "attr_serial", "a\tb", BAD },
         { "attr_model", "0123456789012345678901234567890123456789", OK },
-        { "attr_model", "01234567890123456789012345678901234567890", BAD }, { "attr_model", "\xc3\xa4", BAD },
-        { "attr_firmware", "12345678", OK }, { "attr_firmware", "123456789", BAD },
-        { "attr_version", "1.3", OK }, { "attr_version", "2.1", OK }, { "attr_version", "2.0", OK },
-        { "attr_version", "1.2", BAD }, { "attr_version", "2", BAD }, { "attr_version", "2.0.1", BAD },
-        { "attr_ieee_oui", "0xffffff", OK, .reads_as = "0xffffff" }, { "attr_ieee_oui", "0x1000000", BAD },
-        { "attr_allow_any_host", "1", OK }, { "attr_allow_any_host", "0", OK }, { "attr_allow_any_host", "2", BAD },
+        { "attr_model", "01234567890123456789012345678901234567890", BAD },
+        { "attr_model", "\xc3\xa4", BAD },
+        { "attr_firmware", "12345678", OK },
+        { "attr_firmware", "123456789", BAD },
+        { "attr_version", "1.3", OK },
+        { "attr_version", "2.1", OK },
+        { "attr_version", "2.0", OK },
+        { "attr_version", "1.2", BAD },
+        { "attr_version", "2", BAD },
+        { "attr_version", "2.0.1", BAD },
+        { "attr_ieee_oui", "0xffffff", OK, .reads_as = "0xffffff" },
+        { "attr_ieee_oui", "0x1000000", BAD },
+        { "attr_allow_any_host", "1", OK },
+        { "attr_allow_any_host", "0", OK },
+        { "attr_allow_any_host", "2", BAD },
         { "attr_allow_any_host", "yes", BAD },
-        { "attr_cntlid_max", "100", OK }, { "attr_cntlid_min", "100", OK }, { "attr_cntlid_min", "101", BAD },
-        { "attr_cntlid_max", "99", BAD }, { "attr_cntlid_min", "0", BAD }, { "attr_cntlid_max", "65520", BAD },
-        { "attr_cntlid_max", "65519", OK }, { "attr_cntlid_min", "-1", BAD },
-        { "attr_qid_max", "1", OK }, { "attr_qid_max", "1024", OK }, { "attr_qid_max", "0", BAD },
-        { "attr_qid_max", "1025", BAD }, { "attr_qid_max", "1x", BAD }, { "attr_qid_max", "", BAD },
-        { "attr_pi_enable", "0", OK }, { "attr_pi_enable", "1", BAD },
+        { "attr_cntlid_max", "100", OK },
+        { "attr_cntlid_min", "100", OK },
+        { "attr_cntlid_min", "101", BAD },
+        { "attr_cntlid_max", "99", BAD },
+        { "attr_cntlid_min", "0", BAD },
+        { "attr_cntlid_max", "65520", BAD },
+        { "attr_cntlid_max", "65519", OK },
+        { "attr_cntlid_min", "-1", BAD },
+        { "attr_qid_max", "1", OK },
+        { "attr_qid_max", "1024", OK },
+        { "attr_qid_max", "0", BAD },
+        { "attr_qid_max", "1025", BAD },
+        { "attr_qid_max", "1x", BAD },
+        { "attr_qid_max", "", BAD },
+        { "attr_pi_enable", "0", OK },
+        { "attr_pi_enable", "1", BAD },
         { "attr_nothing", "1", .ok = false, .code = LST_ERROR_KEY },
     };
     Rig *rig = rig_new();
@@ -98,19 +121,34 @@ static char *get_port(void *object, const char *key, GError **err)
 static void test_config_port_attributes(void)
 {
     static const Attr attrs[] = {
-        { "addr_trtype", "tcp", OK }, { "addr_trtype", "rdma", BAD },
-        { "addr_adrfam", "ipv6", OK }, { "addr_adrfam", "ipv4", OK }, { "addr_adrfam", "ib", BAD },
-        { "addr_traddr", "192.0.2.1", OK }, { "addr_traddr", "", BAD },
-        { "addr_trsvcid", "1", OK }, { "addr_trsvcid", "65535", OK }, { "addr_trsvcid", "0", BAD },
-        { "addr_trsvcid", "65536", BAD }, { "addr_trsvcid", "http", BAD },
-        { "addr_treq", "required", OK }, { "addr_treq", "not required", OK }, { "addr_treq", "not specified", OK },
+        { "addr_trtype", "tcp", OK },
+        { "addr_trtype", "rdma", BAD },
+        { "addr_adrfam", "ipv6", OK },
+        { "addr_adrfam", "ipv4", OK },
+        { "addr_adrfam", "ib", BAD },
+        { "addr_traddr", "192.0.2.1", OK },
+        { "addr_traddr", "", BAD },
+        { "addr_trsvcid", "1", OK },
+        { "addr_trsvcid", "65535", OK },
+        { "addr_trsvcid", "0", BAD },
+        { "addr_trsvcid", "65536", BAD },
+        { "addr_trsvcid", "http", BAD },
+        { "addr_treq", "required", OK },
+        { "addr_treq", "not required", OK },
+        { "addr_treq", "not specified", OK },
         { "addr_treq", "maybe", BAD },
-        { "addr_tsas", "none", OK }, { "addr_tsas", "tls1.3", BAD },
-        { "param_inline_data_size", "0", OK }, { "param_inline_data_size", "65536", OK },
-        { "param_inline_data_size", "65552", BAD }, { "param_inline_data_size", "100", BAD },
-        { "param_max_queue_size", "16", OK }, { "param_max_queue_size", "1024", OK },
-        { "param_max_queue_size", "15", BAD }, { "param_max_queue_size", "1025", BAD },
-        { "param_pi_enable", "0", OK }, { "param_pi_enable", "1", BAD },
+        { "addr_tsas", "none", OK },
+        { "addr_tsas", "tls1.3", BAD },
+        { "param_inline_data_size", "0", OK },
+        { "param_inline_data_size", "65536", OK },
+        { "param_inline_data_size", "65552", BAD },
+        { "param_inline_data_size", "100", BAD },
+        { "param_max_queue_size", "16", OK },
+        { "param_max_queue_size", "1024", OK },
+        { "param_max_queue_size", "15", BAD },
+        { "param_max_queue_size", "1025", BAD },
+        { "param_pi_enable", "0", OK },
+        { "param_pi_enable", "1", BAD },
         { "param_nothing", "0", .ok = false, .code = LST_ERROR_KEY },
     };
     Rig *rig = rig_new();
@@ -136,8 +174,8 @@ static void test_config_namespace_attributes(void)
         { "device_uuid", "01234567-89ab-cdef-0123-456789abcdef", OK },
         { "device_uuid", "01234567-89ab-cdef-0123-456789abcde", BAD },
         { "device_uuid", "01234567089ab-cdef-0123-456789abcdef", BAD }, { "device_uuid", "", BAD },
-        { "device_nguid", "00112233-4455-6677-8899-aabbccddeeff", OK,
-          .reads_as = "00112233-4455-6677-8899-aabbccddeeff" },
+        { "device_nguid", "00112233-4455-6677-8899-aabbccddeeff", OK, .reads_as =
+          "00112233-4455-6677-8899-aabbccddeeff" },
         { "device_nguid", "xx112233445566778899aabbccddeeff", BAD },
         { "device_eui64", "0011223344556677", OK }, { "device_eui64", "00112233445566778", BAD },
         { "ana_grpid", "128", OK }, { "ana_grpid", "129", BAD }, { "ana_grpid", "0", BAD },
@@ -145,8 +183,10 @@ static void test_config_namespace_attributes(void)
     };
     static const Attr enabled[] = {
         { "ana_grpid", "1", OK },
-        { "device_uuid", "01234567-89ab-cdef-0123-456789abcdef", .ok = false, .code = LST_ERROR_STATE },
-        { "device_nguid", "00112233445566778899aabbccddeeff", .ok = false, .code = LST_ERROR_STATE },
+        { "device_uuid", "01234567-89ab-cdef-0123-456789abcdef", .ok = false, .code =
+          LST_ERROR_STATE },
+        { "device_nguid", "00112233445566778899aabbccddeeff", .ok = false, .code = LST_ERROR_STATE
+          },
         { "device_eui64", "0011223344556677", .ok = false, .code = LST_ERROR_STATE },
         { "enable", "2", BAD },
         { "device_path", "x", .ok = false, .code = LST_ERROR_KEY },
@@ -174,7 +214,8 @@ static void test_config_namespace_media(void)
     static const struct {
         uint64_t size;
         uint32_t block;
-    } bad[] = { { 0, 512 }, { 511, 512 }, { 4096, 1024 }, { 4096, 0 }, { 4096, 8192 }, { 6144, 4096 } };
+    } bad[] = { { 0, 512 },  { 511, 512 },   { 4096, 1024 },
+                { 4096, 0 }, { 4096, 8192 }, { 6144, 4096 } };
     Rig *rig = rig_new();
     struct lst_ns *ns = lst_subsys_add_ns(rig->subsys, 2, NULL);
     GError *error = NULL;
@@ -182,7 +223,8 @@ static void test_config_namespace_media(void)
     /* Nothing to show yet. */
     assert_refused(lst_ns_enable(ns, true, &error), &error, LST_ERROR_STATE);
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
-        assert_refused(lst_ns_attach(ns, &rig->media, bad[i].size, bad[i].block, &error), &error, LST_ERROR_VALUE);
+        assert_refused(lst_ns_attach(ns, &rig->media, bad[i].size, bad[i].block, &error), &error,
+                       LST_ERROR_VALUE);
     }
     g_assert_true(lst_ns_attach(ns, &rig->media, 8192, 4096, NULL));
     g_assert_true(lst_ns_enable(ns, true, NULL));
@@ -212,14 +254,18 @@ static void test_config_names_and_limits(void)
     assert_refused(lst_target_add_port(rig->target, 65536, &error), &error, LST_ERROR_VALUE);
     assert_refused(lst_target_add_port(rig->target, 1, &error), &error, LST_ERROR_EXISTS);
     assert_refused(lst_port_add_subsys(rig->port, rig->subsys, &error), &error, LST_ERROR_EXISTS);
-    assert_refused(lst_subsys_disallow_host(rig->subsys, RIG_HOST_NQN, &error), &error, LST_ERROR_VALUE);
-    g_assert_true(lst_subsys_allow_host(rig->subsys, RIG_HOST_NQN, NULL));
-    assert_refused(lst_subsys_allow_host(rig->subsys, RIG_HOST_NQN, &error), &error, LST_ERROR_EXISTS);
-    assert_refused(lst_port_set_ana_state(rig->port, 129, "optimized", &error), &error, LST_ERROR_VALUE);
-    assert_refused(lst_port_set_ana_state(rig->port, 1, "good", &error), &error, LST_ERROR_VALUE);
-    assert_refused(lst_port_add_referral(rig->port, "r", "ipv5", "192.0.2.1", "8009", 1, &error), &error,
+    assert_refused(lst_subsys_disallow_host(rig->subsys, RIG_HOST_NQN, &error), &error,
                    LST_ERROR_VALUE);
-    assert_refused(lst_port_add_referral(rig->port, "r", "ipv4", "192.0.2.1", "0", 1, &error), &error, LST_ERROR_VALUE);
+    g_assert_true(lst_subsys_allow_host(rig->subsys, RIG_HOST_NQN, NULL));
+    assert_refused(lst_subsys_allow_host(rig->subsys, RIG_HOST_NQN, &error), &error,
+                   LST_ERROR_EXISTS);
+    assert_refused(lst_port_set_ana_state(rig->port, 129, "optimized", &error), &error,
+                   LST_ERROR_VALUE);
+    assert_refused(lst_port_set_ana_state(rig->port, 1, "good", &error), &error, LST_ERROR_VALUE);
+    assert_refused(lst_port_add_referral(rig->port, "r", "ipv5", "192.0.2.1", "8009", 1, &error),
+                   &error, LST_ERROR_VALUE);
+    assert_refused(lst_port_add_referral(rig->port, "r", "ipv4", "192.0.2.1", "0", 1, &error),
+                   &error, LST_ERROR_VALUE);
     g_assert_null(lst_target_find_subsys(rig->target, "nqn.2026-01.org.lockstep:nothing"));
     g_assert_null(lst_target_find_port(rig->target, 2));
     g_assert_null(lst_subsys_find_ns(rig->subsys, 2));
@@ -238,7 +284,7 @@ static void test_config_ports_limit(void)
     rig_free(rig);
 }
 
-/* ---- Removal under use ------------------------------------------------------------------------------------------ */
+/* ---- Removal under use */
 
 static unsigned backends_done;
 
@@ -266,17 +312,18 @@ static void test_config_remove_namespace_while_the_media_works(void)
     rig_complete_io(rig, 0);
     g_assert_cmpuint(backends_done, ==, 1);
     g_assert_true(results[0].done && results[1].done);
-    g_assert_cmphex(rig_do(io, host_cmd(NV_IO_FLUSH, 1), HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(rig_run(io, host_cmd(NV_IO_FLUSH, 1)), ==, NV_SC_INVALID_NAMESPACE);
     /* The number can be used again. */
     rig->defer = false;
     g_free(rig->media.bytes);
     rig->ns = rig_add_ns(rig->subsys, 1, &rig->media, 4096, 512);
-    g_assert_cmphex(rig_do(io, host_cmd(NV_IO_FLUSH, 1), HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
+    g_assert_cmphex(rig_run(io, host_cmd(NV_IO_FLUSH, 1)), ==, 0);
     rig_free(rig);
 }
 
 /* An R2T is out when its namespace goes: the data are taken, the command fails. */
-static bool hold_r2t(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset, uint32_t length)
+static bool hold_r2t(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset,
+                     uint32_t length)
 {
     uint16_t *held = opaque;
 
@@ -360,7 +407,7 @@ static void test_config_remove_subsystem_and_port_close_connections(void)
     rig_free(rig);
 }
 
-/* ---- Statistics ------------------------------------------------------------------------------------------------- */
+/* ---- Statistics */
 
 typedef struct Seen {
     unsigned conns, ctrls;
@@ -403,9 +450,11 @@ static void test_stats_agree_with_the_host(void)
     config.data_digest = config.no_sq_flow_control = true;
     io = rig_io(rig, admin, 1, &config);
     rig_admin_to(rig, NULL, NVF_DISCOVERY_NQN, NULL, 5000);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 16, 0), HOST_DATA_OUT_R2T, buf, 8192, NULL), ==, 0);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 8, 0), HOST_DATA_IN, buf, 4096, NULL), ==, 0);
-    g_assert_cmphex(rig_do(io, host_cmd(0xfc, 1), HOST_DATA_NONE, NULL, 0, NULL), !=, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 16, 0), HOST_DATA_OUT_R2T, buf, 8192, NULL), ==,
+        0);
+    g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, 0, 8, 0), buf, 4096), ==, 0);
+    g_assert_cmphex(rig_run(io, host_cmd(0xfc, 1)), !=, 0);
     lst_target_each_conn(rig->target, see_conn, &seen);
     lst_target_each_ctrl(rig->target, see_ctrl, &seen);
     lst_target_get_stats(rig->target, &total);
@@ -452,8 +501,10 @@ static void test_stats_idle_queue_is_small(void)
     g_autofree uint8_t *buf = g_malloc0(1 << 20);
     size_t most = 0;
 
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 2048, 0), HOST_DATA_OUT_R2T, buf, 1 << 20, NULL), ==, 0);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 2048, 0), HOST_DATA_IN, buf, 1 << 20, NULL), ==, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 2048, 0), HOST_DATA_OUT_R2T, buf, 1 << 20, NULL),
+        ==, 0);
+    g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, 0, 2048, 0), buf, 1 << 20), ==, 0);
     lst_target_each_conn(rig->target, sum_memory, &most);
     g_assert_cmpuint(most, <=, 32 * 1024);
     rig_free(rig);
@@ -470,7 +521,8 @@ int main(int argc, char **argv)
     g_test_add_func("/config/ports_limit", test_config_ports_limit);
     g_test_add_func("/config/remove_namespace_while_the_media_works",
                     test_config_remove_namespace_while_the_media_works);
-    g_test_add_func("/config/remove_namespace_with_an_r2t_out", test_config_remove_namespace_with_an_r2t_out);
+    g_test_add_func("/config/remove_namespace_with_an_r2t_out",
+                    test_config_remove_namespace_with_an_r2t_out);
     g_test_add_func("/config/shrink_with_an_r2t_out", test_config_shrink_with_an_r2t_out);
     g_test_add_func("/config/remove_subsystem_and_port_close_connections",
                     test_config_remove_subsystem_and_port_close_connections);

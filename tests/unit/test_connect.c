@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connect, controllers and their identifiers, properties, enable and shutdown, connection time-outs.
+ * Connect, controllers and their identifiers, properties, enable and shutdown, connection time-
+ * outs.
  * Not here: malformed Connects (test_malformed.c); keep-alive (test_async.c).
- * NVMe base specification 2.0, sections 3.1.3, 3.6 and 6; NVMe/TCP transport specification 1.0, section 3.6.2.
+ * NVMe base specification 2.0, sections 3.1.3, 3.6 and 6; NVMe/TCP transport specification 1.0,
+ * section 3.6.2.
  */
 #include <string.h>
 
@@ -19,7 +21,8 @@ static RigResult connect_on(RigLink *link, uint16_t qid, const struct nvf_connec
     return result;
 }
 
-static RigResult connect_new(Rig *rig, uint16_t qid, const struct nvf_connect_data *data, RigLink **link)
+static RigResult connect_new(Rig *rig, uint16_t qid, const struct nvf_connect_data *data,
+                             RigLink **link)
 {
     HostQueueConfig config = qid == 0 ? rig_admin_config() : rig_io_config();
     RigLink *local;
@@ -92,7 +95,8 @@ static void test_connect_host_must_be_allowed(void)
 static void test_connect_subsystem_must_be_on_the_port(void)
 {
     Rig *rig = rig_new();
-    struct nvf_connect_data data = rig_connect_data("nqn.2026-01.org.lockstep:other", NV_CNTLID_DYNAMIC);
+    struct nvf_connect_data data = rig_connect_data("nqn.2026-01.org.lockstep:other",
+                                                    NV_CNTLID_DYNAMIC);
     struct lst_subsys *other = lst_target_add_subsys(rig->target, data.subnqn, NULL);
     RigResult result;
 
@@ -143,7 +147,7 @@ static void test_connect_io_queue_again_after_its_connection(void)
 
     rig_unlink(io);
     io = rig_io(rig, admin, 5, NULL);
-    g_assert_cmphex(rig_do(io, host_cmd(NV_IO_FLUSH, 1), HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
+    g_assert_cmphex(rig_run(io, host_cmd(NV_IO_FLUSH, 1)), ==, 0);
     rig_free(rig);
 }
 
@@ -175,7 +179,7 @@ static void test_connect_sq_flow_control_off(void)
     io = rig_io(rig, admin, 1, &config);
     g_assert_false(host_queue_sq_flow_control(io->host));
     for (unsigned i = 0; i < 100; i++) {
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, i, 1, 0), HOST_DATA_IN, buf, 512, NULL), ==, 0);
+        g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, i, 1, 0), buf, 512), ==, 0);
     }
     /* SUCCESS saves the response capsule; it may only be used here. */
     g_assert_cmpuint(host_queue_counters(io->host)->success_flags, ==, 100);
@@ -191,7 +195,7 @@ static void test_connect_sq_flow_control_on_uses_no_success_flag(void)
 
     /* More commands than entries: SQHD must wrap as the queue does. */
     for (unsigned i = 0; i < 3 * RIG_IO_ENTRIES; i++) {
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, i, 1, 0), HOST_DATA_IN, buf, 512, NULL), ==, 0);
+        g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, i, 1, 0), buf, 512), ==, 0);
     }
     g_assert_cmpuint(host_queue_counters(io->host)->success_flags, ==, 0);
     rig_free(rig);
@@ -209,8 +213,9 @@ static void test_connect_full_queue_completes(void)
         rig_submit(io, host_cmd(NV_IO_FLUSH, 1), HOST_DATA_NONE, NULL, 0, &results[i]);
     }
     g_assert_cmpuint(g_queue_get_length(&rig->ios), ==, RIG_IO_ENTRIES - 1);
-    g_assert_cmpint(host_queue_submit(io->host, &(struct nv_sqe){ 0 }, HOST_DATA_NONE, NULL, 0, NULL, NULL), ==,
-                    HOST_ERR_FULL);
+    g_assert_cmpint(
+        host_queue_submit(io->host, &(struct nv_sqe) { 0 }, HOST_DATA_NONE, NULL, 0, NULL, NULL),
+        ==, HOST_ERR_FULL);
     g_queue_reverse(&rig->ios);
     for (unsigned i = 0; i < G_N_ELEMENTS(results); i++) {
         rig_complete_io(rig, 0);
@@ -274,7 +279,8 @@ static void test_connect_twice_at_once(void)
     HostQueueConfig config = rig_admin_config();
     RigLink *link = rig_link(rig, NULL, &config);
     struct nvf_connect_data data = rig_connect_data(NULL, NV_CNTLID_DYNAMIC);
-    struct nv_sqe sqe = wire_sgl(host_cmd_connect(0, RIG_ADMIN_ENTRIES - 1, 0, 0), NV_SGL_TRANSPORT, 0, 1024);
+    struct nv_sqe sqe = wire_sgl(host_cmd_connect(0, RIG_ADMIN_ENTRIES - 1, 0, 0), NV_SGL_TRANSPORT,
+                                 0, 1024);
     const HostPduFormat format = { .align = 4 };
     g_autoptr(GByteArray) out = g_byte_array_new();
     struct nvtcp_r2t r2t[2];
@@ -306,8 +312,7 @@ static void test_connect_qid_over_those_granted(void)
     struct nvf_connect_data data = rig_connect_data(NULL, admin->cntlid);
     RigResult result;
 
-    g_assert_cmphex(rig_do(admin, host_cmd_set_features(NV_FEAT_NUM_QUEUES, 1u << 16 | 1), HOST_DATA_NONE, NULL, 0,
-                           NULL), ==, 0);
+    g_assert_cmphex(rig_run(admin, host_cmd_set_features(NV_FEAT_NUM_QUEUES, 1u << 16 | 1)), ==, 0);
     g_assert_cmphex(connect_new(rig, 2, &data, NULL).status, ==, 0);
     result = connect_new(rig, 3, &data, NULL);
     g_assert_cmphex(result.status, ==, NVF_SC_INVALID_PARAM);
@@ -315,7 +320,7 @@ static void test_connect_qid_over_those_granted(void)
     rig_free(rig);
 }
 
-/* ---- Properties ------------------------------------------------------------------------------------------------- */
+/* ---- Properties */
 
 static void test_properties_of_an_io_controller(void)
 {
@@ -323,7 +328,7 @@ static void test_properties_of_an_io_controller(void)
     RigLink *admin = rig_admin(rig);
     uint64_t cap = rig_property(admin, NV_REG_CAP, true);
 
-    g_assert_cmpuint(cap & 0xffff, ==, 127);                    /* MQES: param_max_queue_size 128, zero-based */
+    g_assert_cmpuint(cap & 0xffff, ==, 127); /* MQES: param_max_queue_size 128, zero-based */
     g_assert_cmpuint(cap >> 16 & 1, ==, 1);                     /* CQR */
     g_assert_cmpuint(cap >> 24 & 0xff, >, 0);                   /* TO */
     g_assert_cmpuint(cap >> 32 & 0xf, ==, 0);                   /* DSTRD is 0 on Fabrics */
@@ -359,14 +364,13 @@ static void test_properties_enable_disable_shutdown(void)
     rig_enable(admin);
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
     /* CC.EN 0 is a controller reset: RDY goes away. */
-    g_assert_cmphex(rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000), HOST_DATA_NONE, NULL, 0, NULL),
-                    ==, 0);
+    g_assert_cmphex(rig_run(admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000)), ==, 0);
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & NV_CSTS_RDY, ==, 0);
     rig_enable(admin);
     /* CC.SHN 1: shutdown processing complete is SHST 2. */
-    g_assert_cmphex(rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0x00464001), HOST_DATA_NONE, NULL, 0, NULL),
-                    ==, 0);
-    g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & NV_CSTS_SHST_MASK, ==, NV_CSTS_SHST_COMPLETE);
+    g_assert_cmphex(rig_run(admin, host_cmd_property_set(NV_REG_CC, false, 0x00464001)), ==, 0);
+    g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & NV_CSTS_SHST_MASK, ==,
+                    NV_CSTS_SHST_COMPLETE);
     rig_free(rig);
 }
 
@@ -380,8 +384,7 @@ static void test_properties_reset_closes_io_queues(void)
 
     rig->defer = true;
     rig_submit(io, host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), HOST_DATA_IN, buf, 512, &result);
-    g_assert_cmphex(rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000), HOST_DATA_NONE, NULL, 0, NULL),
-                    ==, 0);
+    g_assert_cmphex(rig_run(admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000)), ==, 0);
     g_assert_true(io->closed);
     rig_complete_io(rig, 0);
     g_assert_false(admin->closed);
@@ -407,11 +410,11 @@ static void test_properties_cc_values_that_cannot_be_enabled(void)
     g_assert_cmpuint(rig_property(admin, NV_REG_CAP, true) >> 44 & 1, ==, 0);
     for (unsigned i = 0; i < G_N_ELEMENTS(values); i++) {
         g_test_message("CC %08x", values[i]);
-        rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0), HOST_DATA_NONE, NULL, 0, NULL);
-        rig_do(admin, host_cmd_property_set(NV_REG_CC, false, values[i]), HOST_DATA_NONE, NULL, 0, NULL);
+        rig_run(admin, host_cmd_property_set(NV_REG_CC, false, 0));
+        rig_run(admin, host_cmd_property_set(NV_REG_CC, false, values[i]));
         g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false) & 3, ==, NV_CSTS_CFS);
     }
-    rig_do(admin, host_cmd_property_set(NV_REG_CC, false, 0), HOST_DATA_NONE, NULL, 0, NULL);
+    rig_run(admin, host_cmd_property_set(NV_REG_CC, false, 0));
     rig_enable(admin);
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
     rig_free(rig);
@@ -432,7 +435,7 @@ static void test_properties_crto_and_nssr(void)
     g_assert_true(lst_subsys_set(rig->subsys, "attr_version", "1.4", NULL));
     admin = rig_admin(rig);
     g_assert_cmpuint(rig_property(admin, NV_REG_CAP, true) >> 59 & 3, ==, 0);
-    g_assert_cmphex(rig_do(admin, host_cmd_property_get(NV_REG_CRTO, false), HOST_DATA_NONE, NULL, 0, NULL), ==,
+    g_assert_cmphex(rig_run(admin, host_cmd_property_get(NV_REG_CRTO, false)), ==,
                     NV_SC_INVALID_FIELD);
     rig_free(rig);
 }
@@ -446,10 +449,10 @@ static void test_properties_admin_commands_before_enable(void)
     uint8_t buf[4096];
 
     connect_new(rig, 0, &data, &admin);
-    g_assert_cmphex(rig_do(admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_IN, buf, 4096, NULL), ==,
+    g_assert_cmphex(rig_in(admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), buf, 4096), ==,
                     NV_SC_COMMAND_SEQUENCE);
     rig_enable(admin);
-    g_assert_cmphex(rig_do(admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_IN, buf, 4096, NULL), ==, 0);
+    g_assert_cmphex(rig_in(admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), buf, 4096), ==, 0);
     rig_free(rig);
 }
 
@@ -478,17 +481,18 @@ static void test_properties_refused(void)
     RigLink *admin = rig_admin(rig);
 
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
-        struct nv_sqe sqe = rows[i].set ? host_cmd_property_set(rows[i].offset, rows[i].wide, rows[i].value) :
-                                          host_cmd_property_get(rows[i].offset, rows[i].wide);
+        struct nv_sqe sqe = rows[i].set
+                                ? host_cmd_property_set(rows[i].offset, rows[i].wide, rows[i].value)
+                                : host_cmd_property_get(rows[i].offset, rows[i].wide);
 
         g_test_message("row %u", i);
-        g_assert_cmphex(rig_do(admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_FIELD);
+        g_assert_cmphex(rig_run(admin, sqe), ==, NV_SC_INVALID_FIELD);
     }
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
     rig_free(rig);
 }
 
-/* ---- Time-outs of a connection ---------------------------------------------------------------------------------- */
+/* ---- Time-outs of a connection */
 
 static void test_timeout_without_icreq(void)
 {
@@ -552,13 +556,17 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/connect/gives_a_controller", test_connect_gives_a_controller);
-    g_test_add_func("/connect/cntlids_differ_and_stay_in_range", test_connect_cntlids_differ_and_stay_in_range);
+    g_test_add_func("/connect/cntlids_differ_and_stay_in_range",
+                    test_connect_cntlids_differ_and_stay_in_range);
     g_test_add_func("/connect/host_must_be_allowed", test_connect_host_must_be_allowed);
-    g_test_add_func("/connect/subsystem_must_be_on_the_port", test_connect_subsystem_must_be_on_the_port);
+    g_test_add_func("/connect/subsystem_must_be_on_the_port",
+                    test_connect_subsystem_must_be_on_the_port);
     g_test_add_func("/connect/io_queue_before_enable", test_connect_io_queue_before_enable);
     g_test_add_func("/connect/io_queue_of_every_id", test_connect_io_queue_of_every_id);
-    g_test_add_func("/connect/io_queue_again_after_its_connection", test_connect_io_queue_again_after_its_connection);
-    g_test_add_func("/connect/admin_gone_takes_io_queues_along", test_connect_admin_gone_takes_io_queues_along);
+    g_test_add_func("/connect/io_queue_again_after_its_connection",
+                    test_connect_io_queue_again_after_its_connection);
+    g_test_add_func("/connect/admin_gone_takes_io_queues_along",
+                    test_connect_admin_gone_takes_io_queues_along);
     g_test_add_func("/connect/sq_flow_control_off", test_connect_sq_flow_control_off);
     g_test_add_func("/connect/sq_flow_control_on_uses_no_success_flag",
                     test_connect_sq_flow_control_on_uses_no_success_flag);
@@ -568,17 +576,20 @@ int main(int argc, char **argv)
     g_test_add_func("/connect/qid_over_those_granted", test_connect_qid_over_those_granted);
     g_test_add_func("/icresp/is_what_linux_insists_on", test_icresp_is_what_linux_insists_on);
     g_test_add_func("/properties/of_an_io_controller", test_properties_of_an_io_controller);
-    g_test_add_func("/properties/follow_the_configuration", test_properties_follow_the_configuration);
+    g_test_add_func("/properties/follow_the_configuration",
+                    test_properties_follow_the_configuration);
     g_test_add_func("/properties/enable_disable_shutdown", test_properties_enable_disable_shutdown);
     g_test_add_func("/properties/reset_closes_io_queues", test_properties_reset_closes_io_queues);
     g_test_add_func("/properties/cc_values_that_cannot_be_enabled",
                     test_properties_cc_values_that_cannot_be_enabled);
     g_test_add_func("/properties/crto_and_nssr", test_properties_crto_and_nssr);
-    g_test_add_func("/properties/admin_commands_before_enable", test_properties_admin_commands_before_enable);
+    g_test_add_func("/properties/admin_commands_before_enable",
+                    test_properties_admin_commands_before_enable);
     g_test_add_func("/properties/refused", test_properties_refused);
     g_test_add_func("/timeout/without_icreq", test_timeout_without_icreq);
     g_test_add_func("/timeout/of_a_slow_icreq", test_timeout_of_a_slow_icreq);
     g_test_add_func("/timeout/without_connect", test_timeout_without_connect);
-    g_test_add_func("/timeout/none_on_a_live_queue_without_kato", test_timeout_none_on_a_live_queue_without_kato);
+    g_test_add_func("/timeout/none_on_a_live_queue_without_kato",
+                    test_timeout_none_on_a_live_queue_without_kato);
     return g_test_run();
 }

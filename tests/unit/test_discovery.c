@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Discovery controllers: the log's content, generations, offsets; change notices; what commands they take; idle timer.
+ * Discovery controllers: the log's content, generations, offsets; change notices; what commands
+ * they take; idle timer.
  * Not here: I/O controllers.
  * NVMe base specification 2.0, sections 3.1.2.3 and 5.16.1.23.
  */
@@ -34,11 +35,14 @@ static void teardown(Setup *s)
 static uint16_t get_log(Setup *s, uint64_t offset, uint32_t length)
 {
     memset(s->buf, 0xee, length);
-    return rig_do(s->admin, host_cmd_get_log(NV_LOG_DISCOVERY, 0, offset, length, 0, false), HOST_DATA_IN, s->buf,
-                  length, NULL);
+    return rig_in(s->admin, host_cmd_get_log(NV_LOG_DISCOVERY, 0, offset, length, 0, false), s->buf,
+                  length);
 }
 
-/* As Linux does it: 20 bytes, then the entries, then the header again. Returns the number of entries in buf. */
+/*
+ * As Linux does it: 20 bytes, then the entries, then the header again. Returns the number of
+ * entries in buf.
+ */
 static uint64_t read_entries(Setup *s, uint64_t *genctr)
 {
     struct nvf_discovery_header header = { 0 };
@@ -237,8 +241,7 @@ static void test_discovery_identify(void)
     Setup *s = setup_on(rig_new(), 0);
     const struct nv_id_ctrl *id = (const void *)s->buf;
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), HOST_DATA_IN, s->buf, 4096, NULL), ==,
-                    0);
+    g_assert_cmphex(rig_in(s->admin, host_cmd_identify(NV_CNS_CTRL, 0, 0, 0), s->buf, 4096), ==, 0);
     g_assert_cmphex(id->cntlid, ==, s->admin->cntlid);
     g_assert_cmpuint(id->cntrltype, ==, 2);
     g_assert_cmpstr(id->subnqn, ==, NVF_DISCOVERY_NQN);
@@ -259,11 +262,12 @@ static void test_discovery_commands_it_does_not_have(void)
     RigResult result = { 0 };
     RigLink *io;
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_abort(0, 1), HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_OPCODE);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_features(NV_FEAT_NUM_QUEUES, 0, 0), HOST_DATA_NONE, NULL, 0, NULL),
-                    ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_log(NV_LOG_SMART, 0, 0, 512, 0, false), HOST_DATA_IN, s->buf, 512,
-                           NULL), ==, NV_SC_INVALID_LOG_PAGE);
+    g_assert_cmphex(rig_run(s->admin, host_cmd_abort(0, 1)), ==, NV_SC_INVALID_OPCODE);
+    g_assert_cmphex(rig_run(s->admin, host_cmd_get_features(NV_FEAT_NUM_QUEUES, 0, 0)), ==,
+                    NV_SC_INVALID_FIELD);
+    g_assert_cmphex(
+        rig_in(s->admin, host_cmd_get_log(NV_LOG_SMART, 0, 0, 512, 0, false), s->buf, 512), ==,
+        NV_SC_INVALID_LOG_PAGE);
     /* It has no I/O queues. */
     io = rig_link(s->rig, NULL, &config);
     g_assert_cmpint(host_queue_connect(io->host, 1, 0, &data, rig_completed, &result), >=, 0);
@@ -278,8 +282,7 @@ static void test_discovery_change_notice(void)
     Setup *s = setup_on(rig_new(), 5000);
     RigResult event, second;
 
-    g_assert_cmphex(rig_do(s->admin, host_cmd_set_features(NV_FEAT_ASYNC_EVENT, 1u << 31), HOST_DATA_NONE, NULL, 0,
-                           NULL), ==, 0);
+    g_assert_cmphex(rig_run(s->admin, host_cmd_set_features(NV_FEAT_ASYNC_EVENT, 1u << 31)), ==, 0);
     rig_submit(s->admin, host_cmd(NV_ADMIN_ASYNC_EVENT, 0), HOST_DATA_NONE, NULL, 0, &event);
     g_assert_true(lst_port_set(s->rig->port, "addr_trsvcid", "4421", NULL));
     rig_pump(s->rig);
@@ -317,7 +320,7 @@ static void test_discovery_keep_alive(void)
 
     for (unsigned i = 0; i < 100; i++) {
         rig_advance(s->rig, 4 * RIG_S);
-        g_assert_cmphex(rig_do(s->admin, host_cmd(NV_ADMIN_KEEP_ALIVE, 0), HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
+        g_assert_cmphex(rig_run(s->admin, host_cmd(NV_ADMIN_KEEP_ALIVE, 0)), ==, 0);
     }
     rig_advance(s->rig, 5 * RIG_S - 1);
     g_assert_false(s->admin->closed);
@@ -334,10 +337,12 @@ int main(int argc, char **argv)
     g_test_add_func("/discovery/traddr_any", test_discovery_traddr_any);
     g_test_add_func("/discovery/referrals", test_discovery_referrals);
     g_test_add_func("/discovery/snapshot_per_generation", test_discovery_snapshot_per_generation);
-    g_test_add_func("/discovery/generation_counts_visible_changes", test_discovery_generation_counts_visible_changes);
+    g_test_add_func("/discovery/generation_counts_visible_changes",
+                    test_discovery_generation_counts_visible_changes);
     g_test_add_func("/discovery/log_offsets", test_discovery_log_offsets);
     g_test_add_func("/discovery/identify", test_discovery_identify);
-    g_test_add_func("/discovery/commands_it_does_not_have", test_discovery_commands_it_does_not_have);
+    g_test_add_func("/discovery/commands_it_does_not_have",
+                    test_discovery_commands_it_does_not_have);
     g_test_add_func("/discovery/change_notice", test_discovery_change_notice);
     g_test_add_func("/discovery/idle_timer", test_discovery_idle_timer);
     g_test_add_func("/discovery/keep_alive", test_discovery_keep_alive);

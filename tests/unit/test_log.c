@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Log pages of an I/O controller: contents, offsets, lengths.
- * Not here: the ANA log and changed namespaces (test_async.c), the discovery log (test_discovery.c).
+ * Not here: the ANA log and changed namespaces (test_async.c), the discovery log
+ * (test_discovery.c).
  * NVMe base specification 2.0, section 5.16.
  */
 #include <string.h>
@@ -38,14 +39,15 @@ static void teardown(Setup *s)
 static uint16_t identify(Setup *s, uint8_t cns, uint32_t nsid)
 {
     memset(s->buf, 0xee, sizeof(s->buf));
-    return rig_do(s->admin, host_cmd_identify(cns, nsid, 0, 0), HOST_DATA_IN, s->buf, 4096, &s->result);
+    return rig_do(s->admin, host_cmd_identify(cns, nsid, 0, 0), HOST_DATA_IN, s->buf, 4096,
+                  &s->result);
 }
 
 static uint16_t get_log(Setup *s, uint8_t lid, uint64_t offset, uint32_t length)
 {
     memset(s->buf, 0xee, sizeof(s->buf));
-    return rig_do(s->admin, host_cmd_get_log(lid, NV_NSID_ALL, offset, length, 0, false), HOST_DATA_IN, s->buf, length,
-                  &s->result);
+    return rig_do(s->admin, host_cmd_get_log(lid, NV_NSID_ALL, offset, length, 0, false),
+                  HOST_DATA_IN, s->buf, length, &s->result);
 }
 
 static void test_log_smart_counts_io(void)
@@ -56,12 +58,15 @@ static void test_log_smart_counts_io(void)
     g_autofree uint8_t *data = g_malloc0(1 << 20);
 
     for (unsigned i = 0; i < 3; i++) {
-        g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 1, 0, 2048, 0), HOST_DATA_IN, data, 1 << 20, NULL), ==, 0);
+        g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 1, 0, 2048, 0), data, 1 << 20), ==, 0);
     }
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, data, 512, NULL), ==, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, data, 512, NULL),
+        ==, 0);
     rig_advance(s->rig, 3 * 3600 * RIG_S);
     g_assert_cmphex(get_log(s, NV_LOG_SMART, 0, 512), ==, 0);
-    g_assert_cmpuint(log->data_units_read.lo, ==, 7);           /* 6144 units of 512 bytes, in thousands, up */
+    g_assert_cmpuint(log->data_units_read.lo, ==,
+                     7); /* 6144 units of 512 bytes, in thousands, up */
     g_assert_cmpuint(log->data_units_written.lo, ==, 1);
     g_assert_cmpuint(log->host_reads.lo, ==, 3);
     g_assert_cmpuint(log->host_writes.lo, ==, 1);
@@ -81,7 +86,8 @@ static void test_log_error_newest_first(void)
     g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 64), ==, 0);
     g_assert_cmpuint(log->error_count, ==, 0);
     g_assert_cmphex(identify(s, 0x77, 0), ==, NV_SC_INVALID_FIELD);
-    cid = rig_submit(s->admin, host_cmd_get_features(0x7f, 0, 0), HOST_DATA_NONE, NULL, 0, &s->result);
+    cid = rig_submit(s->admin, host_cmd_get_features(0x7f, 0, 0), HOST_DATA_NONE, NULL, 0,
+                     &s->result);
     g_assert_cmphex(s->result.status, ==, NV_SC_INVALID_FIELD);
     g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 128), ==, 0);
     g_assert_cmpuint(log[0].error_count, ==, 2);
@@ -144,10 +150,14 @@ static void test_log_refused(void)
 
     g_assert_cmphex(get_log(s, 0x7e, 0, 512), ==, NV_SC_INVALID_LOG_PAGE);
     g_assert_cmphex(get_log(s, NV_LOG_DISCOVERY, 0, 1024), ==, NV_SC_INVALID_LOG_PAGE);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, RIG_MDTS_BYTES + 4, 0, false),
-                           HOST_DATA_IN, big, RIG_MDTS_BYTES + 4, NULL), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(rig_do(s->admin, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, 512, 0, false), HOST_DATA_IN, big,
-                           256, NULL), ==, NV_SC_SGL_LENGTH);
+    g_assert_cmphex(
+        rig_in(s->admin,
+               host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, RIG_MDTS_BYTES + 4, 0, false), big,
+               RIG_MDTS_BYTES + 4),
+        ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(
+        rig_in(s->admin, host_cmd_get_log(NV_LOG_SMART, NV_NSID_ALL, 0, 512, 0, false), big, 256),
+        ==, NV_SC_SGL_LENGTH);
     teardown(s);
 }
 
@@ -156,7 +166,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/log/smart_counts_io", test_log_smart_counts_io);
     g_test_add_func("/log/error_newest_first", test_log_error_newest_first);
-    g_test_add_func("/log/supported_effects_features_firmware", test_log_supported_effects_features_firmware);
+    g_test_add_func("/log/supported_effects_features_firmware",
+                    test_log_supported_effects_features_firmware);
     g_test_add_func("/log/offsets", test_log_offsets);
     g_test_add_func("/log/refused", test_log_refused);
     return g_test_run();

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Twenty malformed inputs, each whole, byte by byte, coalesced with good neighbours, and with the peer closing in the
- * middle: 80 cases. Not here: the inputs and their answers (malformed_rows.c).
+ * Twenty malformed inputs, each whole, byte by byte, coalesced with good neighbours, and with the
+ * peer closing in the middle: 80 cases. Not here: the inputs and their answers (malformed_rows.c).
  * NVMe/TCP transport specification 1.0, sections 3.3.2.1 and 3.6.
  */
-/* One case by hand: test_malformed -p /malformed/13/byte_by_byte; it covers all variants of the row. */
+/*
+ * One case by hand: test_malformed -p /malformed/13/byte_by_byte; it covers all variants of the
+ * row.
+ */
 #include <string.h>
 
 #include "malformed.h"
 
-/* ---- Stages ----------------------------------------------------------------------------------------------------- */
+/* ---- Stages */
 
-static bool on_r2t(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset, uint32_t length)
+static bool on_r2t(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, uint32_t offset,
+                   uint32_t length)
 {
     MalformedContext *c = opaque;
 
@@ -25,9 +29,11 @@ static bool on_r2t(HostQueue *queue, void *opaque, uint16_t cid, uint16_t ttag, 
 
 static void submit(MalformedContext *c, uint8_t opcode, HostDataKind kind)
 {
-    struct nv_sqe sqe = host_cmd_rw(opcode, 1, MALFORMED_WRITE_LBA, MALFORMED_WRITE_BYTES / RIG_BLOCK, 0);
+    struct nv_sqe sqe = host_cmd_rw(opcode, 1, MALFORMED_WRITE_LBA,
+                                    MALFORMED_WRITE_BYTES / RIG_BLOCK, 0);
 
-    c->cid = host_queue_submit(c->link->host, &sqe, kind, c->data, MALFORMED_WRITE_BYTES, NULL, NULL);
+    c->cid = host_queue_submit(c->link->host, &sqe, kind, c->data, MALFORMED_WRITE_BYTES, NULL,
+                               NULL);
     rig_pump(c->rig);
 }
 
@@ -91,7 +97,7 @@ static void context_free(MalformedContext *c)
     g_free(c);
 }
 
-/* ---- The input -------------------------------------------------------------------------------------------------- */
+/* ---- The input */
 
 /* Offset of the last PDU: those before it are right. */
 static uint32_t last_pdu(const GByteArray *bytes)
@@ -144,7 +150,7 @@ static void neighbour(const MalformedContext *c, GByteArray *out, uint16_t cid)
     wire_capsule(out, &c->format, &sqe, cid, NULL, 0);
 }
 
-/* ---- The answer ------------------------------------------------------------------------------------------------- */
+/* ---- The answer */
 
 static void check_term(const Malformed *m, MalformedContext *c, const uint8_t *bad)
 {
@@ -235,19 +241,20 @@ static void check_rest(const Malformed *m, MalformedContext *c, bool whole)
     RigLink *admin;
 
     if (!c->answer_r2t) {
-        g_assert_cmpmem(media + MALFORMED_WRITE_LBA * RIG_BLOCK, MALFORMED_WRITE_BYTES, zeroes, MALFORMED_WRITE_BYTES);
+        g_assert_cmpmem(media + MALFORMED_WRITE_LBA * RIG_BLOCK, MALFORMED_WRITE_BYTES, zeroes,
+                        MALFORMED_WRITE_BYTES);
     }
     g_assert_cmpmem(media + MALFORMED_CAPSULE_LBA * RIG_BLOCK, RIG_BLOCK, zeroes, RIG_BLOCK);
     g_assert_cmpint(c->admin->closed, ==, gone);
     g_assert_cmpint(c->io->closed, ==, gone);
     if (!gone) {
-        g_assert_cmphex(rig_do(c->io, host_cmd(0xfc, 1), HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_INVALID_OPCODE);
+        g_assert_cmphex(rig_run(c->io, host_cmd(0xfc, 1)), ==, NV_SC_INVALID_OPCODE);
     }
     admin = rig_admin(c->rig);
     g_assert_cmphex(rig_property(admin, NV_REG_CSTS, false), ==, NV_CSTS_RDY);
 }
 
-/* ---- The four deliveries ---------------------------------------------------------------------------------------- */
+/* ---- The four deliveries */
 
 static void deliver_whole(const Malformed *m)
 {
@@ -300,11 +307,15 @@ static void deliver_coalesced(const Malformed *m)
     rig_send(c->link, all->data, all->len);
 
     check_answer(m, c, bad->data + last);
-    /* What came before is answered, but for a close that may overtake the answer; what came after, only if all goes on. */
+    /*
+     * What came before is answered, but for a close that may overtake the answer; what came after,
+     * only if all goes on.
+     */
     if (m->stage != STAGE_FRESH && m->answer != ANSWER_CLOSE) {
         g_assert_true(wire_find_cqe(c->link->received, BEFORE_CID, &cqe));
     }
-    g_assert_cmpint(wire_find_cqe(c->link->received, AFTER_CID, &cqe), ==, m->answer == ANSWER_STATUS);
+    g_assert_cmpint(wire_find_cqe(c->link->received, AFTER_CID, &cqe), ==,
+                    m->answer == ANSWER_STATUS);
     check_rest(m, c, true);
     context_free(c);
 }
@@ -328,7 +339,10 @@ static void close_after(const Malformed *m, uint32_t cut)
     context_free(c);
 }
 
-/* Every cut of a short input and of the first header; then at growing distances, and before the last byte. */
+/*
+ * Every cut of a short input and of the first header; then at growing distances, and before the
+ * last byte.
+ */
 static void deliver_cut(const Malformed *m)
 {
     MalformedContext *c = context_new(m);

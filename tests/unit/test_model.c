@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random commands, sizes, splits, settings and completion orders against an array that says what the namespace holds.
+ * Random commands, sizes, splits, settings and completion orders against an array that says what
+ * the namespace holds.
  * Not here: single features (the other test files).
  * No standard beyond theirs: what was written last is what is read.
  */
 /*
- * A run is a function of its seed. To replay one: test_model --seed N. Every seed is a test of its own; without --seed the
- * first SEEDS seeds run.
+ * A run is a function of its seed. To replay one: test_model --seed N. Every seed is a test of its
+ * own; without --seed the first SEEDS seeds run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +111,9 @@ static void completed(HostQueue *queue, void *opaque, const HostCompletion *comp
 
 static void choose(Model *m, Slot *slot)
 {
-    static const uint8_t opcodes[] = { NV_IO_READ, NV_IO_READ, NV_IO_READ, NV_IO_WRITE, NV_IO_WRITE, NV_IO_WRITE,
-                                       NV_IO_WRITE_ZEROES, NV_IO_DSM, NV_IO_FLUSH };
+    static const uint8_t opcodes[] = { NV_IO_READ,         NV_IO_READ,  NV_IO_READ,
+                                       NV_IO_WRITE,        NV_IO_WRITE, NV_IO_WRITE,
+                                       NV_IO_WRITE_ZEROES, NV_IO_DSM,   NV_IO_FLUSH };
     uint32_t most = LARGEST / m->block;
 
     memset(slot, 0, sizeof(*slot));
@@ -167,8 +169,9 @@ static void start(Model *m, Slot *slot)
         memset(slot->buf, 0xdb, length);
     }
     slot->busy = true;
-    g_assert_cmpint(host_queue_submit(m->io->host, &sqe, kind, length ? slot->buf : NULL, length, completed, slot), >=,
-                    0);
+    g_assert_cmpint(host_queue_submit(m->io->host, &sqe, kind, length ? slot->buf : NULL, length,
+                                      completed, slot),
+                    >=, 0);
 }
 
 /* The media answers some request, not always the oldest. */

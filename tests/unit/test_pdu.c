@@ -17,39 +17,73 @@ static void test_wire_offsets_are_those_of_the_standard(void)
     static const struct {
         size_t got, expected;
     } rows[] = {
-        { offsetof(struct nvtcp_hdr, type), 0 }, { offsetof(struct nvtcp_hdr, flags), 1 },
-        { offsetof(struct nvtcp_hdr, hlen), 2 }, { offsetof(struct nvtcp_hdr, pdo), 3 },
-        { offsetof(struct nvtcp_hdr, plen), 4 }, { sizeof(struct nvtcp_hdr), 8 },
-        { offsetof(struct nvtcp_ic_req, pfv), 8 }, { offsetof(struct nvtcp_ic_req, hpda), 10 },
-        { offsetof(struct nvtcp_ic_req, dgst), 11 }, { offsetof(struct nvtcp_ic_req, maxr2t), 12 },
-        { sizeof(struct nvtcp_ic_req), 128 }, { offsetof(struct nvtcp_ic_resp, cpda), 10 },
-        { offsetof(struct nvtcp_ic_resp, maxh2cdata), 12 }, { sizeof(struct nvtcp_ic_resp), 128 },
-        { offsetof(struct nvtcp_term, fes), 8 }, { offsetof(struct nvtcp_term, fei), 10 },
-        { sizeof(struct nvtcp_term), 24 }, { sizeof(struct nvtcp_capsule_cmd), 72 },
-        { sizeof(struct nvtcp_capsule_resp), 24 }, { offsetof(struct nvtcp_data, cccid), 8 },
-        { offsetof(struct nvtcp_data, ttag), 10 }, { offsetof(struct nvtcp_data, datao), 12 },
-        { offsetof(struct nvtcp_data, datal), 16 }, { sizeof(struct nvtcp_data), 24 },
-        { offsetof(struct nvtcp_r2t, r2to), 12 }, { offsetof(struct nvtcp_r2t, r2tl), 16 },
-        { sizeof(struct nvtcp_r2t), 24 }, { sizeof(struct nv_sqe), 64 }, { sizeof(struct nv_cqe), 16 },
-        { offsetof(struct nvf_connect_sqe, recfmt), 40 }, { offsetof(struct nvf_connect_sqe, kato), 48 },
-        { offsetof(struct nvf_connect_data, cntlid), 16 }, { offsetof(struct nvf_connect_data, hostnqn), 512 },
-        { sizeof(struct nvf_connect_data), 1024 }, { sizeof(struct nv_id_ctrl), 4096 },
-        { offsetof(struct nv_id_ctrl, mdts), 77 }, { offsetof(struct nv_id_ctrl, ver), 80 },
-        { offsetof(struct nv_id_ctrl, oaes), 92 }, { offsetof(struct nv_id_ctrl, ctratt), 96 },
-        { offsetof(struct nv_id_ctrl, acl), 258 }, { offsetof(struct nv_id_ctrl, aerl), 259 },
-        { offsetof(struct nv_id_ctrl, lpa), 261 }, { offsetof(struct nv_id_ctrl, elpe), 262 },
-        { offsetof(struct nv_id_ctrl, kas), 320 }, { offsetof(struct nv_id_ctrl, anacap), 343 },
-        { offsetof(struct nv_id_ctrl, anagrpmax), 344 }, { offsetof(struct nv_id_ctrl, maxcmd), 514 },
-        { offsetof(struct nv_id_ctrl, oncs), 520 }, { offsetof(struct nv_id_ctrl, sgls), 536 },
-        { offsetof(struct nv_id_ctrl, mnan), 540 }, { offsetof(struct nv_id_ctrl, ioccsz), 1792 },
-        { offsetof(struct nv_id_ctrl, icdoff), 1800 }, { offsetof(struct nv_id_ctrl, msdbd), 1803 },
-        { offsetof(struct nv_id_ctrl, dctype), 1806 }, { offsetof(struct nv_id_ns, nsfeat), 24 },
-        { offsetof(struct nv_id_ns, nguid), 104 }, { offsetof(struct nv_id_ns, eui64), 120 },
-        { offsetof(struct nv_id_ns, nsattr), 99 }, { offsetof(struct nvf_discovery_header, numrec), 8 },
-        { offsetof(struct nvf_discovery_header, recfmt), 16 }, { offsetof(struct nvf_discovery_entry, eflags), 10 },
-        { offsetof(struct nv_log_ana_group, state), 16 }, { sizeof(struct nv_log_ana_group), 32 },
-        { sizeof(struct nv_log_ana_header), 16 }, { sizeof(struct nv_log_error), 64 },
-        { sizeof(struct nv_log_smart), 512 }, { offsetof(struct nv_log_smart, temp_sensor), 200 },
+        { offsetof(struct nvtcp_hdr, type), 0 },
+        { offsetof(struct nvtcp_hdr, flags), 1 },
+        { offsetof(struct nvtcp_hdr, hlen), 2 },
+        { offsetof(struct nvtcp_hdr, pdo), 3 },
+        { offsetof(struct nvtcp_hdr, plen), 4 },
+        { sizeof(struct nvtcp_hdr), 8 },
+        { offsetof(struct nvtcp_ic_req, pfv), 8 },
+        { offsetof(struct nvtcp_ic_req, hpda), 10 },
+        { offsetof(struct nvtcp_ic_req, dgst), 11 },
+        { offsetof(struct nvtcp_ic_req, maxr2t), 12 },
+        { sizeof(struct nvtcp_ic_req), 128 },
+        { offsetof(struct nvtcp_ic_resp, cpda), 10 },
+        { offsetof(struct nvtcp_ic_resp, maxh2cdata), 12 },
+        { sizeof(struct nvtcp_ic_resp), 128 },
+        { offsetof(struct nvtcp_term, fes), 8 },
+        { offsetof(struct nvtcp_term, fei), 10 },
+        { sizeof(struct nvtcp_term), 24 },
+        { sizeof(struct nvtcp_capsule_cmd), 72 },
+        { sizeof(struct nvtcp_capsule_resp), 24 },
+        { offsetof(struct nvtcp_data, cccid), 8 },
+        { offsetof(struct nvtcp_data, ttag), 10 },
+        { offsetof(struct nvtcp_data, datao), 12 },
+        { offsetof(struct nvtcp_data, datal), 16 },
+        { sizeof(struct nvtcp_data), 24 },
+        { offsetof(struct nvtcp_r2t, r2to), 12 },
+        { offsetof(struct nvtcp_r2t, r2tl), 16 },
+        { sizeof(struct nvtcp_r2t), 24 },
+        { sizeof(struct nv_sqe), 64 },
+        { sizeof(struct nv_cqe), 16 },
+        { offsetof(struct nvf_connect_sqe, recfmt), 40 },
+        { offsetof(struct nvf_connect_sqe, kato), 48 },
+        { offsetof(struct nvf_connect_data, cntlid), 16 },
+        { offsetof(struct nvf_connect_data, hostnqn), 512 },
+        { sizeof(struct nvf_connect_data), 1024 },
+        { sizeof(struct nv_id_ctrl), 4096 },
+        { offsetof(struct nv_id_ctrl, mdts), 77 },
+        { offsetof(struct nv_id_ctrl, ver), 80 },
+        { offsetof(struct nv_id_ctrl, oaes), 92 },
+        { offsetof(struct nv_id_ctrl, ctratt), 96 },
+        { offsetof(struct nv_id_ctrl, acl), 258 },
+        { offsetof(struct nv_id_ctrl, aerl), 259 },
+        { offsetof(struct nv_id_ctrl, lpa), 261 },
+        { offsetof(struct nv_id_ctrl, elpe), 262 },
+        { offsetof(struct nv_id_ctrl, kas), 320 },
+        { offsetof(struct nv_id_ctrl, anacap), 343 },
+        { offsetof(struct nv_id_ctrl, anagrpmax), 344 },
+        { offsetof(struct nv_id_ctrl, maxcmd), 514 },
+        { offsetof(struct nv_id_ctrl, oncs), 520 },
+        { offsetof(struct nv_id_ctrl, sgls), 536 },
+        { offsetof(struct nv_id_ctrl, mnan), 540 },
+        { offsetof(struct nv_id_ctrl, ioccsz), 1792 },
+        { offsetof(struct nv_id_ctrl, icdoff), 1800 },
+        { offsetof(struct nv_id_ctrl, msdbd), 1803 },
+        { offsetof(struct nv_id_ctrl, dctype), 1806 },
+        { offsetof(struct nv_id_ns, nsfeat), 24 },
+        { offsetof(struct nv_id_ns, nguid), 104 },
+        { offsetof(struct nv_id_ns, eui64), 120 },
+        { offsetof(struct nv_id_ns, nsattr), 99 },
+        { offsetof(struct nvf_discovery_header, numrec), 8 },
+        { offsetof(struct nvf_discovery_header, recfmt), 16 },
+        { offsetof(struct nvf_discovery_entry, eflags), 10 },
+        { offsetof(struct nv_log_ana_group, state), 16 },
+        { sizeof(struct nv_log_ana_group), 32 },
+        { sizeof(struct nv_log_ana_header), 16 },
+        { sizeof(struct nv_log_error), 64 },
+        { sizeof(struct nv_log_smart), 512 },
+        { offsetof(struct nv_log_smart, temp_sensor), 200 },
     };
 
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -58,7 +92,9 @@ static void test_wire_offsets_are_those_of_the_standard(void)
     }
 }
 
-/* RFC 3720, appendix B.4, as its bytes read in little-endian order; and the check value of CRC-32C. */
+/*
+ * RFC 3720, appendix B.4, as its bytes read in little-endian order; and the check value of CRC-32C.
+ */
 static void test_digest_matches_published_vectors(void)
 {
     uint8_t bytes[32];
@@ -75,8 +111,9 @@ static void test_digest_matches_published_vectors(void)
     g_assert_cmphex(host_crc32c(bytes, 32), ==, 0x46dd794e);
     g_assert_cmphex(lst_digest(bytes, 32), ==, 0x46dd794e);
     g_assert_cmphex(host_crc32c("123456789", 9), ==, 0xe3069283);
-    g_assert_cmphex(host_crc32c_end(host_crc32c_add(host_crc32c_add(HOST_CRC32C_START, "1234", 4), "56789", 5)), ==,
-                    0xe3069283);
+    g_assert_cmphex(
+        host_crc32c_end(host_crc32c_add(host_crc32c_add(HOST_CRC32C_START, "1234", 4), "56789", 5)),
+        ==, 0xe3069283);
 }
 
 enum { H = NVTCP_F_HDGST, D = NVTCP_F_DDGST, L = NVTCP_F_LAST, INLINE = 16384 };
@@ -116,7 +153,11 @@ static void check(const Row *row)
     }
 }
 
-#define ROWS(...) do { static const Row rows_[] = { __VA_ARGS__ }; check_all(rows_, G_N_ELEMENTS(rows_)); } while (0)
+#define ROWS(...)                                                                                  \
+    do {                                                                                           \
+        static const Row rows_[] = { __VA_ARGS__ };                                                \
+        check_all(rows_, G_N_ELEMENTS(rows_));                                                     \
+    } while (0)
 
 static void check_all(const Row *rows, unsigned count)
 {
@@ -183,10 +224,19 @@ static void test_pdu_flags_every_value(void)
             /* With data, both digest flags are exactly those negotiated. */
             bool capsule_ok = flags == digests;
             bool data_ok = (flags & ~(unsigned)L) == digests;
-            Row capsule = { true, digests & H, digests & D, { 4, flags, 72, pdo, plen }, capsule_ok ? 0 : 1, 1,
-                            0, 512, digests & D ? 4 : 0 };
-            Row data = { true, digests & H, digests & D, { 6, flags, 24, pdo - 48, plen - 48 }, data_ok ? 0 : 1, 1,
-                         0, 512, digests & D ? 4 : 0 };
+            Row capsule = {
+                true, digests & H, digests & D, { 4, flags, 72, pdo, plen }, capsule_ok ? 0 : 1,
+                1,    0,           512,         digests & D ? 4 : 0
+            };
+            Row data = { true,
+                         digests & H,
+                         digests & D,
+                         { 6, flags, 24, pdo - 48, plen - 48 },
+                         data_ok ? 0 : 1,
+                         1,
+                         0,
+                         512,
+                         digests & D ? 4 : 0 };
 
             check(&capsule);
             check(&data);
@@ -202,7 +252,9 @@ static void test_pdu_hlen_every_value(void)
 
     for (unsigned t = 0; t < G_N_ELEMENTS(types); t++) {
         for (unsigned hlen = 0; hlen < 256; hlen++) {
-            Row row = { types[t].type != 0, false, false, { types[t].type, 0, hlen, 0, hlen }, 1, 2, 0, 0, 0 };
+            Row row = {
+                types[t].type != 0, false, false, { types[t].type, 0, hlen, 0, hlen }, 1, 2, 0, 0, 0
+            };
 
             if (hlen != types[t].hlen) {
                 check(&row);
@@ -211,7 +263,10 @@ static void test_pdu_hlen_every_value(void)
     }
 }
 
-/* Capsule of 512 bytes of data: PDO may be any multiple of 4 behind the header that leaves PLEN right. */
+/*
+ * Capsule of 512 bytes of data: PDO may be any multiple of 4 behind the header that leaves PLEN
+ * right.
+ */
 static void test_pdu_pdo_every_value(void)
 {
     for (unsigned hdgst = 0; hdgst < 2; hdgst++) {
@@ -294,7 +349,9 @@ typedef struct DataRow {
 /* One R2T for bytes 8192..24575 of command 7, of which 4096 have come. */
 static void test_pdu_h2cdata_window(void)
 {
-    static const struct lst_pdu_context ctx = { .ic_done = true, .inline_max = INLINE, .maxh2cdata = 8192 };
+    static const struct lst_pdu_context ctx = { .ic_done = true,
+                                                .inline_max = INLINE,
+                                                .maxh2cdata = 8192 };
     static const struct lst_pdu_window window = { true, 7, 8192, 16384, 12288 };
     static const DataRow rows[] = {
         { 7, 12288, 4096, 4096, false, 0, 0 },
@@ -314,7 +371,9 @@ static void test_pdu_h2cdata_window(void)
         { 7, 12288, 4096, 4096, true, 2, 0 },           /* LAST early */
     };
     static const struct lst_pdu_window end = { true, 7, 8192, 16384, 20480 };
-    struct nvtcp_data pdu = { .hdr = { 6, 0, 24, 24, 24 + 4096 }, .cccid = 7, .datao = 20480, .datal = 4096 };
+    struct nvtcp_data pdu = {
+        .hdr = { 6, 0, 24, 24, 24 + 4096 }, .cccid = 7, .datao = 20480, .datal = 4096
+    };
     struct lst_verdict verdict;
 
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -355,12 +414,14 @@ static void test_pdu_header_digest(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/wire/offsets_are_those_of_the_standard", test_wire_offsets_are_those_of_the_standard);
+    g_test_add_func("/wire/offsets_are_those_of_the_standard",
+                    test_wire_offsets_are_those_of_the_standard);
     g_test_add_func("/digest/matches_published_vectors", test_digest_matches_published_vectors);
     g_test_add_func("/pdu/right_headers_are_accepted", test_pdu_right_headers_are_accepted);
     g_test_add_func("/pdu/type_is_the_first_thing_wrong", test_pdu_type_is_the_first_thing_wrong);
     g_test_add_func("/pdu/order_of_icreq", test_pdu_order_of_icreq);
-    g_test_add_func("/pdu/term_is_dropped_whatever_it_says", test_pdu_term_is_dropped_whatever_it_says);
+    g_test_add_func("/pdu/term_is_dropped_whatever_it_says",
+                    test_pdu_term_is_dropped_whatever_it_says);
     g_test_add_func("/pdu/flags_every_value", test_pdu_flags_every_value);
     g_test_add_func("/pdu/hlen_every_value", test_pdu_hlen_every_value);
     g_test_add_func("/pdu/pdo_every_value", test_pdu_pdo_every_value);

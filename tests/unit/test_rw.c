@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data end to end: by capsule, R2T and C2HData in all digest settings, alignments and splits; lengths that do not fit.
- * Not here: malformed transfers (test_malformed.c); other I/O commands (test_io.c); random mixtures (test_model.c).
- * NVMe/TCP transport specification 1.0, section 3.3.2; NVM command set specification 1.0, section 3.
+ * Data end to end: by capsule, R2T and C2HData in all digest settings, alignments and splits;
+ * lengths that do not fit.
+ * Not here: malformed transfers (test_malformed.c); other I/O commands (test_io.c); random mixtures
+ * (test_model.c).
+ * NVMe/TCP transport specification 1.0, section 3.3.2; NVM command set specification 1.0, section
+ * 3.
  */
 #include <string.h>
 
@@ -11,8 +14,20 @@
 /* 512 bytes to MDTS: in the capsule up to 16384, by R2T from 512 on. */
 static void all_sizes(const HostQueueConfig *config)
 {
-    static const uint32_t sizes[] = { 512, 1024, 4096, 8192, 15872, 16384, 16896, 65536, 130560, 131072, 131584,
-                                      262144, RIG_MDTS_BYTES - 512, RIG_MDTS_BYTES };
+    static const uint32_t sizes[] = { 512,
+                                      1024,
+                                      4096,
+                                      8192,
+                                      15872,
+                                      16384,
+                                      16896,
+                                      65536,
+                                      130560,
+                                      131072,
+                                      131584,
+                                      262144,
+                                      RIG_MDTS_BYTES - 512,
+                                      RIG_MDTS_BYTES };
     RigIo s = rig_io_setup(config);
 
     for (unsigned i = 0; i < G_N_ELEMENTS(sizes); i++) {
@@ -105,7 +120,8 @@ static void test_rw_max_r2t_and_h2c_splits(void)
 /* The stream is cut at sizes that never fit a PDU, in both directions. */
 static void test_rw_odd_pieces_of_the_stream(void)
 {
-    static const size_t pieces[] = { 1, 2, 3, 5, 7, 11, 23, 25, 71, 73, 127, 129, 511, 513, 4095, 4097 };
+    static const size_t pieces[] = { 1,  2,  3,   5,   7,   11,  23,   25,
+                                     71, 73, 127, 129, 511, 513, 4095, 4097 };
 
     for (unsigned i = 0; i < G_N_ELEMENTS(pieces); i++) {
         HostQueueConfig config = rig_io_config();
@@ -127,11 +143,15 @@ static void test_rw_larger_than_mdts(void)
     RigIo s = rig_io_setup(NULL);
     RigResult result;
 
-    g_assert_cmphex(rig_rw(&s, NV_IO_READ, 0, RIG_MDTS_BYTES + 512, HOST_DATA_IN), ==, NV_SC_INVALID_FIELD);
-    g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, 0, RIG_MDTS_BYTES + 512, HOST_DATA_OUT_R2T), ==, NV_SC_INVALID_FIELD);
+    g_assert_cmphex(rig_rw(&s, NV_IO_READ, 0, RIG_MDTS_BYTES + 512, HOST_DATA_IN), ==,
+                    NV_SC_INVALID_FIELD);
+    g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, 0, RIG_MDTS_BYTES + 512, HOST_DATA_OUT_R2T), ==,
+                    NV_SC_INVALID_FIELD);
     g_assert_cmpuint(host_queue_counters(s.io->host)->pdus_received[NVTCP_R2T], ==, 0);
     /* NLB FFFFh: 65536 blocks. */
-    g_assert_cmphex(rig_do(s.io, host_cmd_rw(NV_IO_READ, 1, 0, 65536, 0), HOST_DATA_IN, s.in, 512, &result), !=, 0);
+    g_assert_cmphex(
+        rig_do(s.io, host_cmd_rw(NV_IO_READ, 1, 0, 65536, 0), HOST_DATA_IN, s.in, 512, &result), !=,
+        0);
     rig_round_trip(&s, 0, 512, HOST_DATA_OUT_R2T, 0);
     rig_io_teardown(&s);
 }
@@ -142,8 +162,8 @@ static void test_rw_lba_out_of_range(void)
         uint64_t slba;
         uint32_t blocks;
     } rows[] = {
-        { RIG_BLOCKS, 1 }, { RIG_BLOCKS - 1, 2 }, { UINT64_MAX, 1 }, { UINT64_MAX - 7, 8 }, { UINT64_MAX, 2 },
-        { 1ull << 55, 1 }, { (1ull << 55) - 1, 2 }, { 0x100000000ull, 1 },
+        { RIG_BLOCKS, 1 }, { RIG_BLOCKS - 1, 2 }, { UINT64_MAX, 1 },       { UINT64_MAX - 7, 8 },
+        { UINT64_MAX, 2 }, { 1ull << 55, 1 },     { (1ull << 55) - 1, 2 }, { 0x100000000ull, 1 },
     };
     RigIo s = rig_io_setup(NULL);
 
@@ -151,11 +171,15 @@ static void test_rw_lba_out_of_range(void)
         uint32_t bytes = rows[i].blocks * RIG_BLOCK;
 
         g_test_message("row %u", i);
-        g_assert_cmphex(rig_rw(&s, NV_IO_READ, rows[i].slba, bytes, HOST_DATA_IN), ==, NV_SC_LBA_RANGE);
-        g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, rows[i].slba, bytes, HOST_DATA_OUT_CAPSULE), ==, NV_SC_LBA_RANGE);
-        g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, rows[i].slba, bytes, HOST_DATA_OUT_R2T), ==, NV_SC_LBA_RANGE);
-        g_assert_cmphex(rig_do(s.io, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, rows[i].slba, rows[i].blocks, 0),
-                               HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_LBA_RANGE);
+        g_assert_cmphex(rig_rw(&s, NV_IO_READ, rows[i].slba, bytes, HOST_DATA_IN), ==,
+                        NV_SC_LBA_RANGE);
+        g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, rows[i].slba, bytes, HOST_DATA_OUT_CAPSULE), ==,
+                        NV_SC_LBA_RANGE);
+        g_assert_cmphex(rig_rw(&s, NV_IO_WRITE, rows[i].slba, bytes, HOST_DATA_OUT_R2T), ==,
+                        NV_SC_LBA_RANGE);
+        g_assert_cmphex(
+            rig_run(s.io, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, rows[i].slba, rows[i].blocks, 0)), ==,
+            NV_SC_LBA_RANGE);
     }
     for (unsigned op = 0; op < LST_IO_OP_COUNT; op++) {
         g_assert_cmpuint(s.rig->ios_by_op[op], ==, 0);
@@ -168,15 +192,18 @@ static void test_rw_sgl_length_differs_from_nlb(void)
 {
     static const uint32_t lengths[] = { 508, 516, 1024, 4 };
     RigIo s = rig_io_setup(NULL);
-    struct nv_sqe read = host_cmd_rw(NV_IO_READ, 1, 0, 1, 0), write = host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0);
+    struct nv_sqe read = host_cmd_rw(NV_IO_READ, 1, 0, 1, 0),
+                  write = host_cmd_rw(NV_IO_WRITE, 1, 0, 1, 0);
 
     for (unsigned i = 0; i < G_N_ELEMENTS(lengths); i++) {
-        g_assert_cmphex(rig_do(s.io, read, HOST_DATA_IN, s.in, lengths[i], NULL), ==, NV_SC_SGL_LENGTH);
-        g_assert_cmphex(rig_do(s.io, write, HOST_DATA_OUT_R2T, s.out, lengths[i], NULL), ==, NV_SC_SGL_LENGTH);
-        g_assert_cmphex(rig_do(s.io, write, HOST_DATA_OUT_CAPSULE, s.out, lengths[i], NULL), ==, NV_SC_SGL_LENGTH);
+        g_assert_cmphex(rig_in(s.io, read, s.in, lengths[i]), ==, NV_SC_SGL_LENGTH);
+        g_assert_cmphex(rig_do(s.io, write, HOST_DATA_OUT_R2T, s.out, lengths[i], NULL), ==,
+                        NV_SC_SGL_LENGTH);
+        g_assert_cmphex(rig_do(s.io, write, HOST_DATA_OUT_CAPSULE, s.out, lengths[i], NULL), ==,
+                        NV_SC_SGL_LENGTH);
     }
-    g_assert_cmphex(rig_do(s.io, read, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_SGL_LENGTH);
-    g_assert_cmphex(rig_do(s.io, write, HOST_DATA_NONE, NULL, 0, NULL), ==, NV_SC_SGL_LENGTH);
+    g_assert_cmphex(rig_run(s.io, read), ==, NV_SC_SGL_LENGTH);
+    g_assert_cmphex(rig_run(s.io, write), ==, NV_SC_SGL_LENGTH);
     rig_io_teardown(&s);
 }
 
@@ -188,14 +215,18 @@ static void test_rw_prp_is_refused(void)
     RigResult result = { 0 };
 
     sqe.sgl = (struct nv_sgl){ .length = 512, .sgl_id = NV_SGL_TRANSPORT };
-    g_assert_cmpint(host_queue_submit_verbatim(s.io->host, &sqe, NULL, 0, rig_completed, &result), >=, 0);
+    g_assert_cmpint(host_queue_submit_verbatim(s.io->host, &sqe, NULL, 0, rig_completed, &result),
+                    >=, 0);
     rig_pump(s.rig);
     g_assert_true(result.done);
     g_assert_cmphex(result.status, ==, NV_SC_INVALID_FIELD);
     rig_io_teardown(&s);
 }
 
-/* 63 writes of 1 MiB want more buffers than one connection may hold: they wait their turn and all complete. */
+/*
+ * 63 writes of 1 MiB want more buffers than one connection may hold: they wait their turn and all
+ * complete.
+ */
 static void test_many_large_writes_wait_for_buffers(void)
 {
     RigIo s = rig_io_setup(NULL);
@@ -206,8 +237,9 @@ static void test_many_large_writes_wait_for_buffers(void)
     for (unsigned i = 0; i < G_N_ELEMENTS(results); i++) {
         memset(&results[i], 0, sizeof(results[i]));
         sqe.cdw10 = (i % 8) * (RIG_MDTS_BYTES / RIG_BLOCK);
-        g_assert_cmpint(host_queue_submit(s.io->host, &sqe, HOST_DATA_OUT_R2T, s.out, RIG_MDTS_BYTES, rig_completed,
-                                          &results[i]), >=, 0);
+        g_assert_cmpint(host_queue_submit(s.io->host, &sqe, HOST_DATA_OUT_R2T, s.out,
+                                          RIG_MDTS_BYTES, rig_completed, &results[i]),
+                        >=, 0);
     }
     rig_pump(s.rig);
     for (unsigned i = 0; i < G_N_ELEMENTS(results); i++) {
@@ -229,11 +261,13 @@ static void test_block_size_4096(void)
     admin = rig_admin(rig);
     io = rig_io(rig, admin, 1, NULL);
     rig_pattern(out, sizeof(out), 4);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 2, 254, 2, 0), HOST_DATA_OUT_CAPSULE, out, 8192, NULL), ==, 0);
+    g_assert_cmphex(
+        rig_do(io, host_cmd_rw(NV_IO_WRITE, 2, 254, 2, 0), HOST_DATA_OUT_CAPSULE, out, 8192, NULL),
+        ==, 0);
     g_assert_cmpmem(media.bytes + 254 * 4096, 8192, out, 8192);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 2, 254, 2, 0), HOST_DATA_IN, in, 8192, NULL), ==, 0);
+    g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 2, 254, 2, 0), in, 8192), ==, 0);
     g_assert_cmpmem(in, 8192, out, 8192);
-    g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_READ, 2, 255, 2, 0), HOST_DATA_IN, in, 8192, NULL), ==,
+    g_assert_cmphex(rig_in(io, host_cmd_rw(NV_IO_READ, 2, 255, 2, 0), in, 8192), ==,
                     NV_SC_LBA_RANGE);
     rig_free(rig);
     g_free(media.bytes);
@@ -256,12 +290,15 @@ static void test_inline_size_of_the_port(void)
         admin = rig_admin(rig);
         io = rig_io(rig, admin, 1, NULL);
         if (rows[i].fits) {
-            g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, rows[i].fits / 512, 0), HOST_DATA_OUT_CAPSULE,
-                                   buf, rows[i].fits, NULL), ==, 0);
+            g_assert_cmphex(rig_do(io, host_cmd_rw(NV_IO_WRITE, 1, 0, rows[i].fits / 512, 0),
+                                   HOST_DATA_OUT_CAPSULE, buf, rows[i].fits, NULL),
+                            ==, 0);
         }
         io->fault_expected = true;
-        host_queue_submit(io->host, &(struct nv_sqe){ .opcode = NV_IO_WRITE, .nsid = 1, .cdw12 = over / 512 - 1 },
-                          HOST_DATA_OUT_CAPSULE, buf, over, NULL, NULL);
+        host_queue_submit(
+            io->host,
+            &(struct nv_sqe) { .opcode = NV_IO_WRITE, .nsid = 1, .cdw12 = over / 512 - 1 },
+            HOST_DATA_OUT_CAPSULE, buf, over, NULL, NULL);
         rig_pump(rig);
         g_assert_nonnull(host_queue_fault(io->host));
         g_assert_cmpuint(host_queue_fault(io->host)->fes, ==, NVTCP_FES_LIMIT);
@@ -319,7 +356,8 @@ static void test_rw_data_behind_padding(void)
         g_assert_cmphex(cqe.status, ==, 0);
         g_assert_true(memcmp(s.rig->media.bytes + 4 * RIG_BLOCK, s.out, 512) == 0);
 
-        memcpy(&r2t, s.io->received->data + s.io->received->len - (digests & 1 ? 28 : 24), sizeof(r2t));
+        memcpy(&r2t, s.io->received->data + s.io->received->len - (digests & 1 ? 28 : 24),
+               sizeof(r2t));
         g_assert_cmphex(r2t.hdr.type, ==, NVTCP_R2T);
         g_byte_array_set_size(out, 0);
         wire_h2c_data(out, &format, 0x101, r2t.ttag, 0, s.out, 4096, true);
@@ -348,7 +386,8 @@ int main(int argc, char **argv)
     g_test_add_func("/rw/prp_is_refused", test_rw_prp_is_refused);
     g_test_add_func("/rw/inline_size_of_the_port", test_inline_size_of_the_port);
     g_test_add_func("/rw/block_size_4096", test_block_size_4096);
-    g_test_add_func("/rw/many_large_writes_wait_for_buffers", test_many_large_writes_wait_for_buffers);
+    g_test_add_func("/rw/many_large_writes_wait_for_buffers",
+                    test_many_large_writes_wait_for_buffers);
     g_test_add_func("/rw/data_behind_padding", test_rw_data_behind_padding);
     g_test_add_func("/rw/ddgst_flag_without_data", test_ddgst_flag_without_data);
     return g_test_run();

@@ -10,22 +10,24 @@
 
 void wire_icreq(GByteArray *out, uint8_t dgst)
 {
-    struct nvtcp_ic_req req = { .hdr = { .type = NVTCP_IC_REQ, .hlen = 128, .plen = 128 }, .dgst = dgst };
+    struct nvtcp_ic_req req = { .hdr = { .type = NVTCP_IC_REQ, .hlen = 128, .plen = 128 },
+                                .dgst = dgst };
 
     g_byte_array_append(out, (const uint8_t *)&req, sizeof(req));
 }
 
-void wire_capsule(GByteArray *out, const HostPduFormat *format, const struct nv_sqe *sqe, uint16_t cid,
-                  const void *data, uint32_t length)
+void wire_capsule(GByteArray *out, const HostPduFormat *format, const struct nv_sqe *sqe,
+                  uint16_t cid, const void *data, uint32_t length)
 {
-    struct nvtcp_capsule_cmd capsule = { .hdr = { .type = NVTCP_CAPSULE_CMD, .hlen = 72 }, .sqe = *sqe };
+    struct nvtcp_capsule_cmd capsule = { .hdr = { .type = NVTCP_CAPSULE_CMD, .hlen = 72 },
+                                         .sqe = *sqe };
 
     capsule.sqe.cid = cid;
     host_pdu_append(out, format, &capsule, data, length);
 }
 
-void wire_h2c_data(GByteArray *out, const HostPduFormat *format, uint16_t cid, uint16_t ttag, uint32_t offset,
-                   const void *data, uint32_t length, bool last)
+void wire_h2c_data(GByteArray *out, const HostPduFormat *format, uint16_t cid, uint16_t ttag,
+                   uint32_t offset, const void *data, uint32_t length, bool last)
 {
     struct nvtcp_data pdu = {
         .hdr = { .type = NVTCP_H2C_DATA, .hlen = 24, .flags = last ? NVTCP_F_LAST : 0 },
@@ -53,8 +55,9 @@ void wire_each(const GByteArray *received, WireFn *fn, void *opaque)
         memcpy(&hdr, received->data + at, sizeof(hdr));
         g_assert_cmpuint(hdr.plen, >=, sizeof(hdr));
         g_assert_cmpuint(received->len - at, >=, hdr.plen);
-        g_assert_true(hdr.type == NVTCP_IC_RESP || hdr.type == NVTCP_C2H_TERM || hdr.type == NVTCP_CAPSULE_RESP ||
-                      hdr.type == NVTCP_C2H_DATA || hdr.type == NVTCP_R2T);
+        g_assert_true(hdr.type == NVTCP_IC_RESP || hdr.type == NVTCP_C2H_TERM ||
+                      hdr.type == NVTCP_CAPSULE_RESP || hdr.type == NVTCP_C2H_DATA ||
+                      hdr.type == NVTCP_R2T);
         fn(opaque, &hdr, received->data + at);
         at += hdr.plen;
     }
