@@ -283,8 +283,8 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
 /* ---- H2CData */
 
 /*
- * TTAG: the slot's number plus one in the lower bits, above it a part of the CID so that a stale
- * tag is noticed.
+ * TTAG: the slot's number plus one in the lower bits, above it a generation so that a stale tag is
+ * noticed.
  */
 static struct lst_tcp_req *transfer_find(const struct lst_conn *conn, uint16_t ttag)
 {

@@ -134,6 +134,7 @@ static void r2t_sent(struct lst_conn *conn, struct lst_tx *tx)
 
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
+    struct lst_target *target = conn->queue.target;
     struct nvtcp_r2t r2t = {
         .hdr = {
             .type = NVTCP_R2T,
@@ -145,7 +146,8 @@ void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq)
     };
 
     /* Never 0 and never FFFFh: the slot's part is 1..1024, and the upper part stays below 31. */
-    treq->ttag = (uint16_t)((treq->slot + 1u) | (treq->req.sqe.cid % 31u) << LST_TTAG_SHIFT);
+    treq->ttag = (uint16_t)((treq->slot + 1u) |
+                            (target->generation++ % LST_TTAG_GENERATIONS) << LST_TTAG_SHIFT);
     treq->r2t_start = treq->received;
     treq->r2t_len = MIN(treq->req.data_len - treq->received, LST_R2T_MAX);
     r2t.ttag = treq->ttag;

@@ -48,8 +48,9 @@ enum lst_limits {
     LST_MAXH2CDATA = 131072,             /* ICResp.MAXH2CDATA */
     /* one R2T; a longer transfer takes several, one after the other */
     LST_R2T_MAX = 262144,
-    /* TTAG: slot number plus one below, 31 generations above */
+    /* TTAG: slot number plus one below, a generation above; FFFFh is never one */
     LST_TTAG_SHIFT = 11,
+    LST_TTAG_GENERATIONS = 31,
     /* no PDU of any connection is longer: the header is damaged */
     LST_PLEN_MAX = 2 << 20,
     /* bytes of data buffers of one connection; commands beyond wait their turn */

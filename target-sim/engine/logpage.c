@@ -88,7 +88,7 @@ static void fill_effects(struct lst_req *req, GByteArray *log)
     struct nv_log_effects *page = append_zeroes(log, sizeof(*page));
 
     fill_command_set(lst_admin_commands, page->acs);
-    /* Hosts that see CAP.CSS bit 6 ask for other command sets too: none of their commands is here. */
+    /* Hosts that see CAP.CSS bit 6 ask for other command sets too: they find no commands. */
     if (req->sqe.cdw14 >> 24 == NV_CSI_NVM) {
         fill_command_set(lst_io_commands, page->iocs);
     }

@@ -23,7 +23,7 @@ enum lst_notice { LST_NOTICE_NS, LST_NOTICE_ANA, LST_NOTICE_DISCOVERY, LST_NOTIC
 struct lst_target {
     struct lst_front_ops ops;
     void *front;
-    uint64_t seed;
+    uint64_t generation;                 /* of transfer tags; starts from the seed */
     uint64_t now_ns;
     uint64_t start_ns;                   /* the first tick: what power-on hours count from */
     bool started;
@@ -142,7 +142,7 @@ bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys);
 struct lst_ns *lst_ns_lookup(const struct lst_subsys *subsys, uint32_t nsid);
 void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);
-/* Sets the state and tells all controllers: a Linux host looks again only if told, even by itself. */
+/* Tells all controllers: a Linux host looks again only if told, even about its own change. */
 void lst_ns_write_protect(struct lst_ns *ns, bool protect);
 /* Takes it out of its subsystem; it lives on while commands use it. */
 void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));

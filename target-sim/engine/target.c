@@ -13,7 +13,7 @@ struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, 
     g_assert(ops->io_submit);
     target->ops = *ops;
     target->front = front;
-    target->seed = seed;
+    target->generation = seed;
     lst_timers_init(&target->timers);
     target->subsystems = g_ptr_array_new();
     target->by_nqn = g_hash_table_new(g_str_hash, g_str_equal);
