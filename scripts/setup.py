@@ -19,7 +19,7 @@ from lockstep import fetch, paths, progress, trees      # noqa: E402
 
 def checked_environment():
     """The values of the variables that setup takes. Raises ValueError on a wrong one."""
-    jobs = os.environ.get("JOBS", str(len(os.sched_getaffinity(0))))
+    jobs = os.environ.get("JOBS") or str(len(os.sched_getaffinity(0)))
     if not jobs.isdigit() or not 1 <= int(jobs) <= 1024:
         raise ValueError(f"JOBS={jobs}: a number from 1 to 1024 is needed")
     extra = os.environ.get("KERNEL_CONFIG", "")

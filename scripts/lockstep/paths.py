@@ -38,6 +38,7 @@ def tool_env():
     env.setdefault("CCACHE_DIR", str(cache() / "ccache"))
     env["CCACHE_BASEDIR"] = str(TOP)
     env["CCACHE_NOHASHDIR"] = "1"
+    env["CCACHE_DEPEND"] = "1"      # no extra run of the preprocessor for each miss
     env["LC_ALL"] = "C.UTF-8"
     env.pop("MAKEFLAGS", None)
     env.pop("MAKELEVEL", None)
