@@ -33,6 +33,8 @@ def gdb_command(run, options):
     argv = ["gdb", "-q", "-nx", "-iex", f"add-auto-load-safe-path {paths.KERNEL}",
             "-ex", "set pagination off", "-ex", "set confirm off", "-ex", "set breakpoint pending on",
             "-ex", f"target remote {run.sockets}/gdb",
+            # Before start_kernel its memory is not mapped, and the scripts find nothing.
+            "-ex", "thbreak start_kernel", "-ex", "continue",
             "-ex", f"lx-symbols {paths.KERNEL} {paths.MODULES}"]
     for place in options.breaks:
         argv += ["-ex", f"break {place}"]
