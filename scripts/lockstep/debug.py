@@ -12,7 +12,7 @@ from .run import Run
 def add_parser(verbs):
     parser = verbs.add_parser(
         "debug", help="boot the guest under gdb",
-        description="Boots as `testbed boot` does, stopped before the first instruction, with gdb on it: vmlinux "
+        description="Boots as `testbed boot` does, under gdb, and stops at start_kernel: vmlinux "
                     "with the kernel's own scripts, symbols of modules found as they are loaded. The guest then "
                     "connects and does polled and interrupt-driven I/O. A stop costs the guest no time: its clock "
                     "stands still.")
