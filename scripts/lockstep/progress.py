@@ -14,6 +14,7 @@ import time
 from .paths import LOGS
 
 COUNTER = re.compile(rb"\[(\d+)/(\d+)\]")
+ERROR = re.compile(r"\b(error|fatal|undefined reference|No rule to make|No space left)\b", re.I)
 QUIET_INTERVAL = 30.0       # seconds between lines where there is no terminal
 
 
@@ -59,10 +60,15 @@ def _watch(name, proc, log):
 
 
 def show_failure(name, log, status, rerun):
-    say(name, f"failed (status {status}); the last lines of {log}:")
+    """The first lines that speak of an error (other jobs may have gone on after it), then the last ones."""
     with open(log, errors="replace") as stream:
-        for line in stream.read().splitlines()[-25:]:
-            sys.stderr.write("    " + line + "\n")
+        lines = stream.read().splitlines()
+    say(name, f"failed (status {status}); from {log}:")
+    tail = max(0, len(lines) - 25)
+    first = [n for n in range(tail) if ERROR.search(lines[n]) and not re.match(r"\s*(CC|LD|AR)\b|\[\d", lines[n])]
+    for number in first[:5]:
+        sys.stderr.write(f"    {number + 1}: {lines[number]}\n")
+    sys.stderr.write("".join(f"    {line}\n" for line in lines[tail:]))
     say(name, f"mend it and go on with: {rerun}")
 
 

@@ -17,8 +17,9 @@ from . import paths, progress
 NEEDED = {"build": 8, "tree": 3}        # GiB that a full build, one tree ask for
 
 # Left behind by a build inside a developer's tree; never mirrored.
-PRODUCTS = ["*.o", "*.ko", "*.a", "*.cmd", "*.mod", "*.mod.c", "*.order", "*.symvers", "vmlinux*",
-            "bzImage", ".config", ".config.old", "/include/generated", "/include/config",
+# (What else a build left there is made again, as its .cmd file is missing.)
+PRODUCTS = ["*.o", "*.ko", "*.a", "*.cmd", "*.mod", "*.mod.c", "*.order", "*.symvers", "/vmlinux",
+            "/vmlinux-gdb.py", "/.config", "/.config.old", "/include/generated", "/include/config",
             "/arch/*/include/generated", "/build", ".git", "__pycache__"]
 
 

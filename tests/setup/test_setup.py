@@ -154,10 +154,13 @@ class Trees(InTemporaryFolder):
         origin, tree, key = self.folder / "origin", self.folder / "tree", self.folder / "tree.key"
         origin.mkdir()
         (origin / "a.c").write_text("one")
-        (origin / "a.o").write_text("object")
+        for product in ("a.o", "vmlinux", ".config"):
+            (origin / product).write_text("product")
+        (origin / "kernel").mkdir()
+        (origin / "kernel" / "vmlinux.lds.S").write_text("a source, whatever its name")
         with mock.patch.object(paths, "SRC", self.folder):
             trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
-            self.assertEqual(sorted(p.name for p in tree.iterdir()), ["a.c"])
+            self.assertEqual(sorted(p.name for p in tree.rglob("*")), ["a.c", "kernel", "vmlinux.lds.S"])
             stamp = key.stat().st_mtime_ns
             trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
             self.assertEqual(key.stat().st_mtime_ns, stamp)
