@@ -6,6 +6,8 @@
  */
 #include "daemon/config.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/json_reader.h"
@@ -237,19 +239,37 @@ Config *config_parse(const char *name, const char *text, size_t length, GError *
     return g_steal_pointer(&config);
 }
 
+/* At most CONFIG_FILE_MAX bytes and one more: a device may have no end. */
+static char *read_file(const char *file, size_t *length, GError **error)
+{
+    g_autofree char *text = g_malloc(CONFIG_FILE_MAX + 1);
+    FILE *stream = fopen(file, "re");
+
+    if (stream) {
+        *length = fread(text, 1, CONFIG_FILE_MAX + 1, stream);
+    }
+    if (!stream || ferror(stream)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--config: %s: %s", file,
+                    g_strerror(errno));
+        g_clear_pointer(&text, g_free);
+    }
+    if (stream) {
+        fclose(stream);
+    }
+    return g_steal_pointer(&text);
+}
+
 Config *config_load(const char *file, GError **error)
 {
-    g_autofree char *text = NULL;
-    g_autoptr(GError) cause = NULL;
-    gsize length;
+    size_t length = 0;
+    g_autofree char *text = read_file(file, &length, error);
 
-    if (!g_file_get_contents(file, &text, &length, &cause)) {
-        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--config: %s", cause->message);
+    if (!text) {
         return NULL;
     }
     if (length > CONFIG_FILE_MAX) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
-                    "%s: file has %zu bytes; allowed: at most %d", file, length,
+                    "%s: file has over %d bytes; allowed: at most %d", file, CONFIG_FILE_MAX,
                     CONFIG_FILE_MAX);
         return NULL;
     }

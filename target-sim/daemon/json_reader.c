@@ -91,6 +91,23 @@ static void array_element(JsonParser *parser G_GNUC_UNUSED, JsonArray *array, in
 }
 
 /*
+ * Within a string, at text[i]. RFC 8259 has no plain control character there, and
+ * behind an escaped NUL a C string, which json-glib gives us, has ended.
+ */
+static const char *find_unparsable_in_string(const char *text, size_t length, size_t i)
+{
+    static const char nul[] = "\\u0000";
+
+    if ((uint8_t)text[i] < 0x20) {
+        return "a control character within a string";
+    }
+    if (length - i >= strlen(nul) && !memcmp(text + i, nul, strlen(nul))) {
+        return "\\u0000 within a string";
+    }
+    return NULL;
+}
+
+/*
  * What json-glib 1.6 must be kept from: it recurses as deep as the text says,
  * takes comments and quotes of other languages, and leaks the first of two
  * top-level values. Returns what is wrong, or NULL.
@@ -105,6 +122,11 @@ static const char *find_unparsable(const char *text, size_t length, unsigned max
         char c = text[i];
 
         if (in_string) {
+            const char *wrong = find_unparsable_in_string(text, length, i);
+
+            if (wrong) {
+                return wrong;
+            }
             in_string = c != '"';
             i += c == '\\';
             continue;

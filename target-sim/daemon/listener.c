@@ -104,11 +104,22 @@ static bool is_peer_error(int error)
            error == ENETUNREACH || error == EHOSTUNREACH || error == EHOSTDOWN;
 }
 
+static void report_accept_error(int error)
+{
+    static LogLimit limit;
+
+    if (log_admits(&limit, LOG_LEVEL_WARN)) {
+        log_line(LOG_LEVEL_WARN, "cannot accept a connection: %s; trying again in %d ms",
+                 g_strerror(error), SERVER_ACCEPT_PAUSE_MS);
+    }
+}
+
 static void listener_ready(Source *source, uint32_t events G_GNUC_UNUSED)
 {
     Listener *listener = (Listener *)source;
 
-    for (int i = 0; i < SERVER_ACCEPTS; i++) {
+    /* An earlier event of the same round may have closed it. */
+    for (int i = 0; i < SERVER_ACCEPTS && source->fd >= 0; i++) {
         Address peer;
         socklen_t length = sizeof(peer);
         int fd = accept4(source->fd, &peer.any, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -120,8 +131,7 @@ static void listener_ready(Source *source, uint32_t events G_GNUC_UNUSED)
         } else if (!is_peer_error(errno)) {
             /* No descriptors or no memory: the connection stays readable, so
              * without a pause the loop would spin on it. */
-            log_line(LOG_LEVEL_WARN, "cannot accept a connection: %s; trying again in %d ms",
-                     g_strerror(errno), SERVER_ACCEPT_PAUSE_MS);
+            report_accept_error(errno);
             server_pause_accepting(listener->server);
             return;
         }
@@ -156,8 +166,16 @@ Listener *listener_new(Server *server, ConfigPort *port, GError **error)
 
 void listener_free(Listener *listener)
 {
-    close(listener->source.fd);
+    listener_close(listener);
     g_free(listener);
+}
+
+void listener_close(Listener *listener)
+{
+    if (listener->source.fd >= 0) {
+        close(listener->source.fd);
+        listener->source.fd = -1;
+    }
 }
 
 bool listener_start(Listener *listener)

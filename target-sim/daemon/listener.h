@@ -34,4 +34,10 @@ void listener_free(Listener *listener);
 bool listener_start(Listener *listener);
 void listener_stop(Listener *listener);
 
+/**
+ * listener_close - accept no connection any more; the listener stays, as it may
+ *                  be among the events of this round of the loop
+ */
+void listener_close(Listener *listener);
+
 #endif

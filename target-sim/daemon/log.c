@@ -23,9 +23,38 @@ void log_set_level(LogLevel level)
     shown = level;
 }
 
-bool log_shows(LogLevel level)
+/* One message more for each LOG_REFILL_MS that passed. */
+static void refill(LogLimit *limit)
 {
-    return level <= shown;
+    gint64 now_ms = g_get_monotonic_time() / 1000;
+    gint64 count = (now_ms - limit->refilled_ms) / LOG_REFILL_MS;
+
+    if (count > 0) {
+        limit->shown -= (unsigned)MIN(count, (gint64)limit->shown);
+        limit->refilled_ms = now_ms;
+    }
+}
+
+bool log_admits(LogLimit *limit, LogLevel level)
+{
+    if (level > shown) {
+        return false;
+    }
+    if (shown == LOG_LEVEL_TRACE) {
+        return true;
+    }
+    refill(limit);
+    if (limit->shown == LOG_BURST) {
+        limit->left_out++;
+        return false;
+    }
+    limit->shown++;
+    if (limit->left_out) {
+        log_line(level, "%" G_GUINT64_FORMAT " messages like the next were left out",
+                 limit->left_out);
+        limit->left_out = 0;
+    }
+    return true;
 }
 
 void log_line(LogLevel level, const char *format, ...)
@@ -34,7 +63,7 @@ void log_line(LogLevel level, const char *format, ...)
     g_autofree char *text = NULL;
     va_list args;
 
-    if (!log_shows(level)) {
+    if (level > shown) {
         return;
     }
     va_start(args, format);

@@ -20,16 +20,32 @@ typedef enum LogLevel {
 
 extern const ParseName log_level_names[];
 
+enum LogLimits {
+    LOG_BURST = 100,       /* messages of one kind at once */
+    LOG_REFILL_MS = 1000,  /* and then one in each of these times */
+};
+
+/* How much of a kind of message has been shown; zero at first. */
+typedef struct LogLimit {
+    unsigned shown;
+    gint64 refilled_ms;
+    guint64 left_out;
+} LogLimit;
+
 /**
  * log_set_level - show messages up to this level (at first LOG_LEVEL_INFO)
  */
 void log_set_level(LogLevel level);
 
 /**
- * log_shows - whether a message would be shown, for callers whose arguments
- *             cost something
+ * log_admits - whether to show a message of a kind that a peer can cause at will,
+ *              so that it cannot fill a disk
+ * @limit: of this kind; the message must be shown if the answer is true
+ *
+ * How many were left out is said in front of the next that is shown. At
+ * LOG_LEVEL_TRACE nothing is left out.
  */
-bool log_shows(LogLevel level);
+bool log_admits(LogLimit *limit, LogLevel level);
 
 /**
  * log_line - write "target-sim: [LEVEL: ]message\n"

@@ -3,6 +3,7 @@
  * target-sim: from the command line to a running server and back to an exit
  * status. Not here: what each step does. No standard.
  */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,23 @@ static enum ExitStatus report(const GError *error)
 {
     log_line(LOG_LEVEL_ERROR, "%s", error->message);
     return error->code == CONFIG_ERROR_SYSTEM ? EXIT_STATUS_SYSTEM : EXIT_STATUS_INPUT;
+}
+
+/*
+ * A file, a socket or the epoll set must never be descriptor 2: messages would go
+ * there. open() gives the lowest that is free.
+ */
+static bool fill_standard_descriptors(void)
+{
+    int fd;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
 }
 
 /* @parent: who started us, as seen first thing: it may end before prctl(). */
@@ -96,6 +114,9 @@ int main(int argc, char **argv)
     enum ExitStatus status;
     Options options;
 
+    if (!fill_standard_descriptors()) {
+        return EXIT_STATUS_SYSTEM;
+    }
     setlocale(LC_CTYPE, "C.UTF-8");
     if (options_parse(&options, argc, argv, &error)) {
         log_set_level(options.log_level);

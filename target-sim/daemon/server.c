@@ -61,10 +61,11 @@ static void front_trace(void *front G_GNUC_UNUSED, const struct lst_event *event
         [LST_TRACE_INFO] = LOG_LEVEL_INFO,
         [LST_TRACE_WARN] = LOG_LEVEL_WARN,
     };
+    static LogLimit limits[LST_EVENT_COUNT];
     LogLevel level = levels[lst_event_info[event->id].level];
     g_autoptr(GString) text = NULL;
 
-    if (!log_shows(level)) {
+    if (!log_admits(&limits[event->id], level)) {
         return;
     }
     text = g_string_new(lst_event_info[event->id].name);
@@ -128,7 +129,9 @@ static void start_drain(Server *server)
     server->draining = true;
     server->drain_end_ns = server_now_ns() + (uint64_t)SERVER_DRAIN_MS * NS_PER_MS;
     server->accept_resume_ns = 0;
-    g_ptr_array_set_size(server->listeners, 0);
+    for (guint i = 0; i < server->listeners->len; i++) {
+        listener_close(server->listeners->pdata[i]);
+    }
     for (GList *node = server->connections.head; node; node = next) {
         next = node->next;
         connection_drain(node->data);

@@ -57,17 +57,18 @@ def free_ports(count=1):
 
 
 class Daemon:
-    """A running target-sim; `ready` is what its ready file says."""
+    """A running target-sim; `ready` is what its ready file says. stderr: a file in place of `log`."""
 
-    def __init__(self, folder, *arguments, preexec_fn=None):
+    def __init__(self, folder, *arguments, preexec_fn=None, stderr=None):
         self.ready_path = pathlib.Path(folder, f"ready-{time.monotonic_ns()}.json")
-        self.process = subprocess.Popen(
-            [TARGET_SIM, *map(str, arguments), "--ready-file", str(self.ready_path)],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=preexec_fn)
+        with open(stderr, "w") if stderr else contextlib.nullcontext(subprocess.PIPE) as log:
+            self.process = subprocess.Popen(
+                [TARGET_SIM, *map(str, arguments), "--ready-file", str(self.ready_path)],
+                stdin=subprocess.DEVNULL, stderr=log, text=True, preexec_fn=preexec_fn)
         self.log = None
         wait_for(lambda: self.ready_path.exists() or self.process.poll() is not None, "ready")
         if self.process.poll() is not None:
-            raise AssertionError(self.process.stderr.read())
+            raise AssertionError(stderr.read_text() if stderr else self.process.stderr.read())
         self.ready = json.loads(self.ready_path.read_text())
 
     def ports(self):

@@ -7,7 +7,7 @@ import subprocess
 import uuid
 
 import initiator
-from harness import CONFIG, Case, Daemon, changed, free_ports, run
+from harness import CONFIG, TARGET_SIM, Case, Daemon, changed, free_ports, run
 from initiator import handshake
 
 
@@ -111,6 +111,22 @@ class ConfigurationFile(Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("No such file or directory", result.stderr)
         self.assertIn("absent.json", result.stderr)
+
+    def test_endless_file_is_refused_before_memory_ends(self):
+        self.refused(2, "/dev/zero: file has over 16777216 bytes; allowed: at most 16777216",
+                     "--config", "/dev/zero")
+
+    def test_from_a_pipe(self):
+        end, start = os.pipe()
+        os.write(start, b"[]")
+        os.close(start)
+        result = subprocess.run([TARGET_SIM, "--config", f"/dev/fd/{end}"], pass_fds=[end], timeout=20,
+                                capture_output=True, text=True, check=False)
+        os.close(end)
+        self.assertIn(f"/dev/fd/{end}: the file has something before or behind the object", result.stderr)
+
+    def test_folder_is_refused(self):
+        self.refused(1, f"--config: {self.folder}: Is a directory", "--config", self.folder)
 
     def test_listen_and_advertise_take_the_place_of_addresses_in_the_file(self):
         def elsewhere(config):

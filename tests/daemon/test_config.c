@@ -345,6 +345,14 @@ static void test_not_a_configuration(void)
                    ONE_OBJECT);
     assert_refused("{}{}", "file.json: the file has something before or behind the object; "
                    ONE_OBJECT);
+    /* A C string would end there, and the rest of the value not count. */
+    assert_refused("{\"hosts\": [{\"nqn\": \"a\\u0000b\"}]}", "file.json: the file has \\u0000 "
+                   "within a string; " ONE_OBJECT);
+    assert_refused("{\"a\\\\u0000\": 1}", "file.json:1: a\\u0000: unknown key (its value is 1); "
+                   "allowed keys here: hosts, ports, subsystems");
+    /* RFC 8259, 7: control characters within strings must be escaped. */
+    assert_refused("{\"a\tb\": 1}", "file.json: the file has a control character within a string; "
+                   ONE_OBJECT);
     assert_refused("{/*\"*/}", "file.json: the file has a character that JSON has only within "
                    "strings; " ONE_OBJECT);
     assert_refused("{}", "file.json:1: (top level): key \"ports\" is missing");

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import struct
@@ -92,6 +93,16 @@ class Sockets(Case):
             with daemon.connect() as sock:
                 self.assertEqual(handshake(sock)[0], 0x01)
 
+    def test_sigterm_and_a_new_connection_in_one_round_of_the_loop(self):
+        daemon = Daemon(self.folder, "--subsystems", 1)
+        # Stopped, it finds both when it goes on: the listener is ready behind its own end.
+        daemon.process.send_signal(signal.SIGSTOP)
+        wait_for(lambda: state(daemon.process.pid) == "T", "the stop")
+        daemon.process.send_signal(signal.SIGTERM)
+        with daemon.connect():
+            daemon.process.send_signal(signal.SIGCONT)
+            self.assertEqual(daemon.end(), 0, daemon.log)
+
     def test_sigterm_with_connections_open(self):
         daemon = Daemon(self.folder, "--subsystems", 1)
         with daemon.connect() as live, daemon.connect():
@@ -100,6 +111,51 @@ class Sockets(Case):
             self.assertEqual(daemon.end(), 0)
             self.assertLess(time.monotonic() - began, 5)
             self.assertEqual(receive(live, 1), b"")
+
+
+class Log(Case):
+    """Standard error: what a host can cause at will must not fill a disk."""
+
+    def provoke(self, daemon, count):
+        for _ in range(count):
+            with daemon.connect() as sock:
+                sock.sendall(b"\xff" * 8)
+                with contextlib.suppress(ConnectionError):
+                    receive(sock, 24)
+
+    def test_2000_bad_connections_give_few_lines_and_say_so(self):
+        with self.serving("--subsystems", 1, stderr=self.folder / "log") as daemon:
+            self.provoke(daemon, 2000)
+            # Room for one more line of each kind comes back within a second.
+            time.sleep(1.1)
+            self.provoke(daemon, 1)
+        lines = (self.folder / "log").read_text().splitlines()
+        refused = [line for line in lines if "conn_terminate" in line]
+        # log.h: 100 at once and one more each second.
+        self.assertGreaterEqual(len(refused), 101)
+        self.assertLess(len(refused), 150)
+        self.assertLess(len(lines), 700)
+        # The last one has the room of the last second, and the number in front of it.
+        before = lines[lines.index(refused[-1]) - 1]
+        left_out = re.fullmatch(r"target-sim: warning: (\d+) messages like the next were left out", before)
+        self.assertGreater(int(left_out[1]), 1800)
+
+    def test_trace_level_leaves_nothing_out(self):
+        with self.serving("--subsystems", 1, "--log", "trace", stderr=self.folder / "log") as daemon:
+            self.provoke(daemon, 300)
+        log = (self.folder / "log").read_text()
+        self.assertEqual(log.count(": conn_terminate"), 300)
+
+    def test_closed_standard_descriptors_are_not_taken_for_files(self):
+        def close_all():
+            for descriptor in range(3):
+                os.close(descriptor)
+
+        # Messages would go into the namespace's blocks.
+        with self.serving("--backend", f"file:{self.folder}", "--size", "1M",
+                          preexec_fn=close_all) as daemon:
+            for descriptor in range(3):
+                self.assertEqual(os.readlink(f"/proc/{daemon.process.pid}/fd/{descriptor}"), "/dev/null")
 
 
 class Data(Case):
@@ -198,12 +254,16 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def running(pid):
-    """Neither gone nor a zombie that nobody waits for."""
+def state(pid):
+    """The letter of ps(1); "Z", a zombie, also for a process that is gone."""
     try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
-        return False
+        return "Z"
+
+
+def running(pid):
+    return state(pid) != "Z"
 
 
 PARENT = """
