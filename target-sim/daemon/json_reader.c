@@ -27,6 +27,26 @@ static void *member(void *target, size_t offset)
     return (char *)target + offset;
 }
 
+/* For a message: a key or an array may be the whole file. */
+static char *cut_short(const char *text)
+{
+    enum { SHOWN_MAX = 120 };
+
+    if (g_utf8_strlen(text, -1) <= SHOWN_MAX) {
+        return g_strdup(text);
+    }
+    g_autofree char *head = g_utf8_substring(text, 0, SHOWN_MAX);
+    return g_strconcat(head, "...", NULL);
+}
+
+/* A key that may have anything in it, also what a terminal would obey. */
+static char *key_of(const char *name)
+{
+    g_autofree char *text = cut_short(name);
+
+    return g_strescape(text, NULL);
+}
+
 /* Where parsing is now; nodes have no line of their own in json-glib. */
 
 static void container_start(JsonParser *parser, void *data)
@@ -79,9 +99,11 @@ static void object_member(JsonParser *parser G_GNUC_UNUSED, JsonObject *object, 
     note_line(source, node);
     if (!g_hash_table_add(source->seen, g_strdup_printf("%p/%s", (void *)object, name)) &&
         !source->duplicate) {
+        g_autofree char *shown = key_of(name);
+
         source->duplicate =
             g_strdup_printf("%s:%u: key \"%s\" is given twice in one object; allowed: once",
-                            source->name, json_parser_get_current_line(source->parser), name);
+                            source->name, json_parser_get_current_line(source->parser), shown);
     }
 }
 
@@ -107,9 +129,24 @@ static const char *find_unparsable_in_string(const char *text, size_t length, si
     return NULL;
 }
 
+/* At text[i], outside a string: json-glib takes 010 for 8 and 0x10 for 16. */
+static bool is_leading_zero(const char *text, size_t length, size_t i)
+{
+    char before = text[i - 1];
+
+    if (text[i] != '0' || i + 1 == length || !g_ascii_isalnum(text[i + 1])) {
+        return false;
+    }
+    /* A sign belongs to an exponent or to the number. */
+    if (before == '+' || before == '-') {
+        before = text[i - 2];
+    }
+    return !g_ascii_isalnum(before) && before != '.';
+}
+
 /*
  * What json-glib 1.6 must be kept from: it recurses as deep as the text says,
- * takes comments and quotes of other languages, and leaks the first of two
+ * takes comments, quotes and numbers of other languages, and leaks the first of two
  * top-level values. Returns what is wrong, or NULL.
  */
 static const char *find_unparsable(const char *text, size_t length, unsigned max_depth)
@@ -139,6 +176,9 @@ static const char *find_unparsable(const char *text, size_t length, unsigned max
         }
         if (ended || (depth == 0 && c != '{')) {
             return "something before or behind the object";
+        }
+        if (depth > 0 && is_leading_zero(text, length, i)) {
+            return "a number that starts with 0";
         }
         in_string = c == '"';
         depth += c == '{' || c == '[';
@@ -235,17 +275,12 @@ static char *place_of(JsonSource *source, JsonNode *node)
     return g_strdup_printf("%s:%u: %s", source->name, line, path);
 }
 
-/* The value as the user wrote it, cut short: an array may be the whole file. */
+/* The value as the user wrote it. */
 static char *value_of(JsonNode *node)
 {
-    enum { SHOWN_MAX = 120 };
     g_autofree char *text = json_to_string(node, FALSE);
 
-    if (g_utf8_strlen(text, -1) <= SHOWN_MAX) {
-        return g_steal_pointer(&text);
-    }
-    g_autofree char *head = g_utf8_substring(text, 0, SHOWN_MAX);
-    return g_strconcat(head, "...", NULL);
+    return cut_short(text);
 }
 
 bool json_source_fail(JsonSource *source, JsonNode *node, const char *allowed)
@@ -362,8 +397,9 @@ static bool read_member(JsonSource *source, const char *name, JsonNode *node,
 {
     gsize length = source->path->len;
     const JsonKey *key = keys;
+    g_autofree char *shown = key_of(name);
 
-    g_string_append_printf(source->path, "%s%s", length ? "." : "", name);
+    g_string_append_printf(source->path, "%s%s", length ? "." : "", shown);
     while (key->name && strcmp(key->name, name)) {
         key++;
     }

@@ -338,6 +338,12 @@ static void assert_refused(const char *text, const char *message)
 static void test_not_a_configuration(void)
 {
     g_autofree char *deep = g_strnfill(100000, '[');
+    g_autofree char *k_100000 = g_strnfill(100000, 'k');
+    g_autofree char *k_120 = g_strnfill(120, 'k');
+    g_autofree char *long_key = g_strconcat("{\"", k_100000, "\": 1}", NULL);
+    g_autofree char *long_key_message =
+        g_strconcat("file.json:1: ", k_120, "...: unknown key (its value is 1); allowed keys here: "
+                    "hosts, ports, subsystems", NULL);
 
     assert_refused("", "file.json: the file has nothing; " ONE_OBJECT);
     assert_refused(" \n", "file.json: the file has nothing; " ONE_OBJECT);
@@ -348,8 +354,19 @@ static void test_not_a_configuration(void)
     /* A C string would end there, and the rest of the value not count. */
     assert_refused("{\"hosts\": [{\"nqn\": \"a\\u0000b\"}]}", "file.json: the file has \\u0000 "
                    "within a string; " ONE_OBJECT);
-    assert_refused("{\"a\\\\u0000\": 1}", "file.json:1: a\\u0000: unknown key (its value is 1); "
+    assert_refused("{\"a\\\\u0000\": 1}", "file.json:1: a\\\\u0000: unknown key (its value is 1); "
                    "allowed keys here: hosts, ports, subsystems");
+    /* What a terminal would obey, and what would fill it. */
+    assert_refused("{\"a\\u001b[31m\\nb\": 1}", "file.json:1: a\\033[31m\\nb: unknown key "
+                   "(its value is 1); allowed keys here: hosts, ports, subsystems");
+    assert_refused(long_key, long_key_message);
+    /* RFC 8259, 6: no hexadecimal, no leading zeros, which others read as octal. */
+    assert_refused("{\"a\": 0x10}", "file.json: the file has a number that starts with 0; "
+                   ONE_OBJECT);
+    assert_refused("{\"a\": [1,-010]}", "file.json: the file has a number that starts with 0; "
+                   ONE_OBJECT);
+    assert_refused("{\"a\": [0, 0.5, 100, 5e+00, 1.05]}", "file.json:1: a: unknown key (its "
+                   "value is [0,0.5,100,5.0,1.05]); allowed keys here: hosts, ports, subsystems");
     /* RFC 8259, 7: control characters within strings must be escaped. */
     assert_refused("{\"a\tb\": 1}", "file.json: the file has a control character within a string; "
                    ONE_OBJECT);
