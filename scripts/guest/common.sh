@@ -73,3 +73,18 @@ fio_everywhere() {
     } >/run/job.fio
     fio --output-format=json --output=/run/fio.json /run/job.fio 2>/run/fio.err
 }
+
+# Writes $2 bytes at random to each namespace and reads them back by checksum; fio's report goes to $1.
+verify_everywhere() {
+    report_fio "$1" rw=randwrite bs=4k size="$2" iodepth=16 verify=crc32c do_verify=1 verify_fatal=1
+}
+
+# fio with the given options everywhere; its report goes to $1, an error ends the run.
+report_fio() {
+    local report=$1 status
+    shift
+    fio_everywhere "$@"
+    status=$?
+    lsctl put "$report" </run/fio.json
+    [ $status -eq 0 ] || fail "fio ended with status $status: $(tail -n 3 /run/fio.err)"
+}

@@ -170,3 +170,17 @@ void lst_hash_bytes(const char *text, uint32_t number, uint8_t *bytes, size_t co
     g_checksum_free(sum);
     memcpy(bytes, hash, count);
 }
+
+bool lst_attr_set_zero(void *object, const char *key, const char *value, GError **err)
+{
+    uint32_t zero;
+
+    (void)object;
+    return lst_parse_uint(key, value, 0, 0, &zero, err);
+}
+
+char *lst_attr_get_zero(const void *object)
+{
+    (void)object;
+    return g_strdup("0");
+}

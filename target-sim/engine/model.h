@@ -116,6 +116,10 @@ bool lst_attr_set(const struct lst_attr *attrs, size_t count, void *object, cons
 char *lst_attr_get(const struct lst_attr *attrs, size_t count, const void *object, const char *key,
                    GError **err);
 
+/* For the table: an attribute that nvmet has, of which we do only 0. */
+bool lst_attr_set_zero(void *object, const char *key, const char *value, GError **err);
+char *lst_attr_get_zero(const void *object);
+
 /* Parsers for attribute values; each complains with key, value and @allowed or the range. */
 bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max,
                     uint32_t *result, GError **err);

@@ -222,20 +222,6 @@ static char *get_queue_size(const void *object)
     return g_strdup_printf("%u", ((const struct lst_port *)object)->queue_size);
 }
 
-static bool set_pi_enable(void *object, const char *key, const char *value, GError **err)
-{
-    uint32_t zero;
-
-    (void)object;
-    return lst_parse_uint(key, value, 0, 0, &zero, err);
-}
-
-static char *get_pi_enable(const void *object)
-{
-    (void)object;
-    return g_strdup("0");
-}
-
 static const struct lst_attr port_attrs[] = {
     { "addr_trtype", set_trtype, get_trtype },
     { "addr_adrfam", set_adrfam, get_adrfam },
@@ -245,7 +231,7 @@ static const struct lst_attr port_attrs[] = {
     { "addr_tsas", set_tsas, get_tsas },
     { "param_inline_data_size", set_inline_size, get_inline_size },
     { "param_max_queue_size", set_queue_size, get_queue_size },
-    { "param_pi_enable", set_pi_enable, get_pi_enable },
+    { "param_pi_enable", lst_attr_set_zero, lst_attr_get_zero },
 };
 
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err)

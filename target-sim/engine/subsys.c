@@ -223,20 +223,6 @@ static char *get_qid_max(const void *object)
     return g_strdup_printf("%u", ((const struct lst_subsys *)object)->qid_max);
 }
 
-static bool set_pi_enable(void *object, const char *key, const char *value, GError **err)
-{
-    uint32_t zero;
-
-    (void)object;
-    return lst_parse_uint(key, value, 0, 0, &zero, err);
-}
-
-static char *get_pi_enable(const void *object)
-{
-    (void)object;
-    return g_strdup("0");
-}
-
 static const struct lst_attr subsys_attrs[] = {
     { "attr_serial", set_serial, get_serial },
     { "attr_model", set_model, get_model },
@@ -247,7 +233,7 @@ static const struct lst_attr subsys_attrs[] = {
     { "attr_cntlid_min", set_cntlid_min, get_cntlid_min },
     { "attr_cntlid_max", set_cntlid_max, get_cntlid_max },
     { "attr_qid_max", set_qid_max, get_qid_max },
-    { "attr_pi_enable", set_pi_enable, get_pi_enable },
+    { "attr_pi_enable", lst_attr_set_zero, lst_attr_get_zero },
 };
 
 bool lst_subsys_set(struct lst_subsys *subsys, const char *key, const char *value, GError **err)
