@@ -4,6 +4,7 @@
 Exit status: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.
 """
 import argparse
+import os
 import signal
 import sys
 
@@ -23,16 +24,33 @@ def parser():
     return top
 
 
+def _fill_standard_streams():
+    """A closed standard stream is an empty one: nothing else may get its descriptor."""
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(spare)
+    sys.stdin = sys.stdin or open(0, closefd=False)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)
+
+
 def _terminated(signum, frame):
     raise KeyboardInterrupt
 
 
 def main():
+    _fill_standard_streams()
     options = parser().parse_args()
     signal.signal(signal.SIGTERM, _terminated)
     signal.signal(signal.SIGHUP, _terminated)
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Who reads us has seen enough. Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
     except (MachineError, GuestError, TargetError, ValueError, OSError) as err:
         print(f"testbed: {err}", file=sys.stderr)
         return 1

@@ -49,7 +49,7 @@ def main(options):
     if not shutil.which("gdb"):
         raise machine.MachineError("gdb is missing: run make setup")
     with Run("debug", boot_timeout=0) as run:
-        run.qemu_options = ["-S", "-chardev", f"socket,id=gdb,path={run.sockets}/gdb,server=on,wait=off",
+        run.qemu_options = ["-S", "-chardev", f"socket,id=gdb,path={machine.in_list(run.sockets)}/gdb,server=on,wait=off",
                             "-gdb", "chardev:gdb"]
         boot.start(run, options, "debug.sh", {"DEBUG_ROUNDS": options.rounds})
         boot.say(f"the guest's console is in {run.console_log}")

@@ -41,12 +41,17 @@ def list_main(options):
 
 
 def write_atomically(path, text):
+    """The whole file or none; an OSError names it."""
     temp = path.with_name(path.name + ".new")
-    with open(temp, "w") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temp, path)
+    try:
+        with open(temp, "w") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temp, path)
+    except OSError as err:
+        temp.unlink(missing_ok=True)
+        raise OSError(err.errno, err.strerror, str(path)) from None
 
 
 def point(name, job, direction):

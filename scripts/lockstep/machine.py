@@ -82,25 +82,40 @@ def choose_accel(wanted):
     return "kvm" if works else "tcg"
 
 
+def cpu_options(cpus, accel):
+    """Accelerator, CPU model and count.
+
+    Where a machine can only ever have one CPU, TCG leaves the barrier out of locked
+    instructions, which Linux takes for full barriers. The device's thread may then miss that
+    a queue was filled, and the guest miss that it has to say so: the queue stands still. So
+    there is room for a second CPU.
+    """
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host", "-smp", cpus]
+    return ["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", f"{cpus},maxcpus={max(cpus, 2)}"]
+
+
+def in_list(path):
+    """A path as the value of one of an option's several keys: commas separate them."""
+    return str(path).replace(",", ",,")
+
+
 def command(options, accel, run):
     """The whole QEMU command for a machine.
 
     options: cpus, memory (MiB), nic, kernel, initrd, append (see cli.py).
     run: the Run whose folders, sockets and boot time-out are used.
     """
-    cpu = "host" if accel == "kvm" else "max"
-    tcg = "tcg,thread=" + ("multi" if options.cpus > 1 else "single")
     accel_line = TCG_COMMAND_LINE if accel == "tcg" else []
     append = " ".join([*COMMAND_LINE, *accel_line, *run.kernel_options, *options.append])
     argv = [paths.QEMU, *firmware_options(), "-name", "lockstep", "-M", "q35",
-            "-accel", "kvm" if accel == "kvm" else tcg, "-cpu", cpu,
-            "-smp", options.cpus, "-m", f"{options.memory}M",
+            *cpu_options(options.cpus, accel), "-m", f"{options.memory}M",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", options.kernel, "-initrd", options.initrd, "-append", append,
-            "-chardev", f"socket,id=console,path={run.console_socket},server=on,wait=off,"
-                        f"logfile={run.console_log}",
+            "-chardev", f"socket,id=console,path={in_list(run.console_socket)},server=on,wait=off,"
+                        f"logfile={in_list(run.console_log)}",
             "-serial", "chardev:console",
-            "-device", f"lockstep-control,in={run.folder_in},out={run.folder_out},"
+            "-device", f"lockstep-control,in={in_list(run.folder_in)},out={in_list(run.folder_out)},"
                        f"boot-timeout={run.boot_timeout}",
             "-netdev", "user,id=net0", "-device", f"{options.nic},netdev=net0,romfile="]
     return [str(a) for a in argv + run.qemu_options]

@@ -163,7 +163,7 @@ class Run:
                 self.failed = True
                 raise GuestError(f"the guest did not reach '{name}' within {seconds} s; its last words:\n"
                                  f"{self.console_tail()}")
-            self.console.drain()
+            self.console.receive()     # the log has it
             time.sleep(0.01)
 
     def wait_exit(self, seconds):
@@ -173,7 +173,7 @@ class Run:
             if time.monotonic() > deadline:
                 self.failed = True
                 raise GuestError(f"the guest did not end within {seconds} s; its last words:\n{self.console_tail()}")
-            self.console.drain()
+            self.console.receive()     # the log has it
             time.sleep(0.01)
         self.check()
         if self.exit_status() is None:

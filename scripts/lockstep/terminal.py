@@ -29,15 +29,26 @@ class Console:
         self.sock.setblocking(False)
         self.open = True
 
-    def drain(self):
-        """Throw away what has arrived (the log has it); notes when the guest has gone."""
+    def receive(self):
+        """What has arrived, perhaps nothing; notes when the guest has gone."""
         try:
-            if not self.sock.recv(65536):
-                self.open = False
+            data = self.sock.recv(65536)
         except BlockingIOError:
-            pass
+            return b""
+        except OSError:
+            data = b""
+        self.open = bool(data)
+        return data
+
+    def send(self, data):
+        """The number of bytes that the guest's port has taken; notes when the guest has gone."""
+        try:
+            return self.sock.send(data)
+        except BlockingIOError:
+            return 0
         except OSError:
             self.open = False
+            return 0
 
     def close(self):
         self.sock.close()
@@ -54,28 +65,23 @@ def attach(console, keep_going):
     The terminal's settings are restored whatever happens.
     """
     keys, screen = sys.stdin.fileno(), sys.stdout.fileno()
+    typed = b""         # and not taken by the guest yet, which may have stopped reading
     saved = termios.tcgetattr(keys)
     try:
         tty.setraw(keys)
         while console.open and keep_going():
-            ready, _, _ = select.select([keys, console.sock], [], [], 0.2)
+            ready, takes, _ = select.select([keys, console.sock], [console.sock] if typed else [], [], 0.2)
             if console.sock in ready:
-                try:
-                    data = console.sock.recv(65536)
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    data = b""
-                if not data:
-                    console.open = False
+                data = console.receive()
+                if not console.open:
                     break
                 os.write(screen, data)
             if keys in ready:
-                typed = os.read(keys, 1024)
-                if not typed or DETACH in typed:
+                fresh = os.read(keys, 1024)
+                if not fresh or DETACH in fresh:
                     break
-                console.sock.setblocking(True)
-                console.sock.sendall(typed)
-                console.sock.setblocking(False)
+                typed += fresh
+            if takes:
+                typed = typed[console.send(typed):]
     finally:
         termios.tcsetattr(keys, termios.TCSADRAIN, saved)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`testbed boot`: the demo, the shell, and every way in which a boot can go wrong."""
+import json
 import os
 import signal
 import subprocess
+import tempfile
 import termios
 import time
 import unittest
+from pathlib import Path
 
 import guestlib
 from guestlib import TESTBED, Terminal, alive, children_of, testbed
@@ -66,6 +69,26 @@ class Shell(unittest.TestCase):
         self.terminal.type("\x03")
         self.terminal.type("echo still-$((1+1))\n")
         self.terminal.wait_for("still-2")
+        self.terminal.type("\x1d")
+        self.assertEqual(self.terminal.wait()[0], 0)
+
+    def test_keys_while_the_guest_goes_are_no_error(self):
+        self.ready()
+        self.terminal.type("poweroff\n")
+        try:
+            while self.terminal.process.poll() is None:
+                self.terminal.type("x")
+                time.sleep(0.001)
+        except OSError:
+            pass
+        self.assertEqual(self.terminal.wait()[0], 0)
+
+    def test_guest_that_reads_no_keys_can_still_be_left(self):
+        self.ready()
+        qemu = [pid for pid, comm in children_of(self.terminal.process.pid) if comm.startswith("qemu")]
+        os.kill(qemu[0], signal.SIGSTOP)
+        for _ in range(600):        # more than the socket between holds
+            self.terminal.type("x" * 1000)
         self.terminal.type("\x1d")
         self.assertEqual(self.terminal.wait()[0], 0)
 
@@ -165,6 +188,44 @@ class Trouble(unittest.TestCase):
                 self.assertEqual(done.returncode, 2)
                 for part in parts:
                     self.assertIn(part, done.stderr)
+
+    def test_data_that_do_not_verify_are_reported_for_their_namespace(self):
+        with tempfile.TemporaryDirectory(prefix="lockstep-test-") as folder:
+            config = Path(folder, "null.json")
+            config.write_text(json.dumps({
+                "ports": [{"addr": {"adrfam": "ipv4", "traddr": "127.0.0.1", "trsvcid": 0, "trtype": "tcp"},
+                           "portid": 1, "subsystems": ["nqn.2026-01.org.example:a"]}],
+                # A namespace that drops what is written.
+                "subsystems": [{"nqn": "nqn.2026-01.org.example:a", "attr": {"allow_any_host": 1},
+                                "namespaces": [{"nsid": 1, "device": {"path": "null:64M"}}]}]}))
+            done = testbed("boot", "--batch", "--config", config, env={"TMPDIR": folder})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"nvme1n1 .* FAILED")
+        self.assertIn("failed: fio ended with status 1: verify: ", done.stderr)
+
+    def test_closed_standard_streams_and_one_cpu_in_a_folder_with_a_comma(self):
+        with tempfile.TemporaryDirectory(prefix="lockstep test,") as folder:
+            done = subprocess.run(["sh", "-c", '"$0" "$@" <&- >&-', TESTBED, "boot", "--subsystems", "1", "--paths", "1",
+                                   "--cpus", "1"], stderr=subprocess.PIPE, text=True, timeout=200,
+                                  env=dict(os.environ, TMPDIR=folder))
+            self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("all data verified", done.stderr)
+
+    def test_reader_of_the_output_that_has_seen_enough(self):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([TESTBED, "list"], stdin=subprocess.DEVNULL, stdout=write, stderr=subprocess.PIPE,
+                              text=True, timeout=20)
+        os.close(write)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+
+    def test_full_disk_names_the_file(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TESTBED, "list"], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No space left on device", done.stderr)
 
     def test_wrong_batch_variable_names_it(self):
         done = testbed("boot", env={"BATCH": "yes"})
