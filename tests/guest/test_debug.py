@@ -10,7 +10,7 @@ class Debug(unittest.TestCase):
         done = testbed("debug", "--subsystems", 1, "--paths", 1, "--break", "nvme_tcp_poll",
                        "--gdb-command", "continue", "--gdb-command", "bt 3",
                        "--gdb-command", "print hctx->queue_num", "--gdb-command", "lx-lsmod",
-                       "--gdb-command", "kill", timeout=300)
+                       timeout=300)
         text = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, text)
         self.assertIn("nvme_tcp_poll (hctx=", text)
