@@ -127,9 +127,4 @@ def main(options):
     began = time.monotonic()
     work = demo if batch_wanted(options) else shell
     with Run("boot") as run:
-        try:
-            return work(run, options, began)
-        except Exception:
-            if any(run.folder.glob("*.log")):
-                say(f"logs are kept in {run.folder}")
-            raise
+        return work(run, options, began)

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from datetime import datetime, timezone
@@ -66,8 +67,11 @@ class Run:
     def __exit__(self, kind, value, trace):
         self.stop()
         shutil.rmtree(self.sockets, ignore_errors=True)
-        if not self.kept and kind is None and not self.failed:
+        # Who interrupts a run does not want to know why it ended.
+        if kind is KeyboardInterrupt or not self.kept and kind is None and not self.failed:
             shutil.rmtree(self.folder, ignore_errors=True)
+        elif kind is not None and any(self.folder.glob("*.log")):
+            print(f"testbed: logs are kept in {self.folder}", file=sys.stderr, flush=True)
         return False
 
     def give(self, name, text):

@@ -133,9 +133,11 @@ class Shell(unittest.TestCase):
 
 
 class Trouble(unittest.TestCase):
-    def test_interrupt_while_booting_leaves_no_process(self):
+    def test_interrupt_while_booting_leaves_no_process_and_no_folder(self):
+        folder = tempfile.TemporaryDirectory(prefix="lockstep-test-")
+        self.addCleanup(folder.cleanup)
         proc = subprocess.Popen([TESTBED, "boot", "--batch"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True)
+                                stderr=subprocess.STDOUT, text=True, env=dict(os.environ, TMPDIR=folder.name))
         deadline = time.monotonic() + 30
         while not any(comm.startswith("qemu") for _, comm in children_of(proc.pid)):
             self.assertLess(time.monotonic(), deadline)
@@ -146,6 +148,7 @@ class Trouble(unittest.TestCase):
         self.assertEqual(proc.returncode, 130, output)
         self.assertIn("interrupted", output)
         self.assertEqual([p for p in pids if alive(p)], [])
+        self.assertEqual(os.listdir(folder.name), [])
 
     def test_kill_9_of_testbed_leaves_no_process(self):
         proc = subprocess.Popen([TESTBED, "boot", "--batch"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
