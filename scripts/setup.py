@@ -6,6 +6,7 @@ Environment: LOCKSTEP_CACHE (downloads and ccache), QEMU_SRC and LINUX_SRC (own
 trees), KERNEL_CONFIG (a fragment applied after images/kernel.config), JOBS.
 """
 import argparse
+import contextlib
 import fcntl
 import json
 import os
@@ -22,10 +23,25 @@ def checked_environment():
     jobs = os.environ.get("JOBS") or str(len(os.sched_getaffinity(0)))
     if not jobs.isdigit() or not 1 <= int(jobs) <= 1024:
         raise ValueError(f"JOBS={jobs}: a number from 1 to 1024 is needed")
+    if set(" :") & set(str(paths.TOP)):
+        raise ValueError(f"{paths.TOP}: the kernel's build takes no blank and no colon in a path; move this tree")
     extra = os.environ.get("KERNEL_CONFIG", "")
     if extra and not Path(extra).is_file():
         raise ValueError(f"KERNEL_CONFIG={extra}: no such file")
     return int(jobs), str(Path(extra).absolute()) if extra else ""
+
+
+@contextlib.contextmanager
+def alone(folder):
+    """Nobody else fetches into, or builds in, the folder; says so when it has to wait for that."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say("setup", f"waits for another setup that uses {folder}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def configure(extra):
@@ -76,15 +92,15 @@ def main():
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--no-build", action="store_true", help="fetch, unpack and configure only")
     args = ap.parse_args()
+    progress.end_as_interrupted()
     try:
         jobs, extra = checked_environment()
         qemu_src = trees.own_tree("QEMU_SRC", trees.qemu_version)
         linux_src = trees.own_tree("LINUX_SRC", trees.linux_version)
-        paths.BUILD.mkdir(exist_ok=True)
-        with open(paths.BUILD / ".lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with alone(paths.BUILD):
             items = fetch.wanted()
-            cache = fetch.ensure(items)
+            with alone(paths.cache()):
+                cache = fetch.ensure(items)
             trees.ensure(cache, items, qemu_src, linux_src)
             configure(extra)
             write_provenance(cache, items, qemu_src, linux_src)

@@ -5,11 +5,11 @@ Exit status: 0 success, 1 the run failed, 2 wrong usage, 130 interrupted.
 """
 import argparse
 import os
-import signal
 import sys
 
 from . import boot, debug, doctor, experiments
 from .machine import MachineError
+from .progress import end_as_interrupted
 from .run import GuestError
 from .target import TargetError
 
@@ -34,15 +34,10 @@ def _fill_standard_streams():
     sys.stderr = sys.stderr or open(2, "w", closefd=False)
 
 
-def _terminated(signum, frame):
-    raise KeyboardInterrupt
-
-
 def main():
     _fill_standard_streams()
     options = parser().parse_args()
-    signal.signal(signal.SIGTERM, _terminated)
-    signal.signal(signal.SIGHUP, _terminated)
+    end_as_interrupted()
     try:
         status = options.run(options)
         sys.stdout.flush()

@@ -72,6 +72,18 @@ def show_failure(name, log, status, rerun):
     say(name, f"mend it and go on with: {rerun}")
 
 
+def end_as_interrupted():
+    """SIGTERM and SIGHUP end a program as Ctrl-C does: with what it has started.
+
+    A step's command has a session of its own, so that nothing else would end it; a second
+    build of the same tree would then run beside it.
+    """
+    def interrupt(signum, frame):
+        raise KeyboardInterrupt
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
 def run(name, argv, env=None, cwd=None, rerun="make setup", title=None):
     """Run argv as the step `name`. Raises StepFailed when it fails or is interrupted."""
     LOGS.mkdir(parents=True, exist_ok=True)

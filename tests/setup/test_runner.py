@@ -2,8 +2,13 @@
 """tests/run: what it makes of TAP, of a crash, a time-out, a plan that is not kept."""
 import importlib.machinery
 import importlib.util
+import json
+import os
+import shutil
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -61,6 +66,36 @@ class Count(unittest.TestCase):
                 self.assertRaises(SystemExit) as caught, mock.patch("sys.stderr"):
             self.runner.main()
         self.assertEqual(caught.exception.code, 2)
+
+
+class Process(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="lockstep-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "tests").mkdir()
+        self.runner = shutil.copy(RUNNER, self.folder / "tests" / "run")
+
+    def test_a_tree_that_is_not_built_says_what_to_run(self):
+        done = subprocess.run([self.runner], capture_output=True, text=True, timeout=20)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertIn("run make setup", done.stderr)
+
+    def test_sigterm_ends_the_test_that_runs(self):
+        info = self.folder / "build" / "meson-info"
+        info.mkdir(parents=True)
+        started = self.folder / "started"
+        (info / "intro-tests.json").write_text(json.dumps([{
+            "name": "t", "suite": ["unit"], "env": {}, "timeout": 60, "workdir": str(self.folder),
+            "cmd": ["/bin/sh", "-c", "echo $$ >new; mv new started; exec sleep 60"]}]))
+        with subprocess.Popen([self.runner], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as runner:
+            while not started.exists():
+                self.assertIsNone(runner.poll())
+                time.sleep(0.01)
+            runner.terminate()
+            runner.communicate(timeout=20)
+        self.assertEqual(runner.returncode, 130)
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(int(started.read_text()), 0)
 
 
 if __name__ == "__main__":

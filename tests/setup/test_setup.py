@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """scripts/setup: wrong values, missing rights, a full disk, damaged downloads, interruptions."""
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -57,6 +59,45 @@ class WrongValues(InTemporaryFolder):
 
     def test_jobs_that_are_no_number_are_refused(self):
         self.refused("JOBS", "many", "1 to 1024")
+
+
+class Together(InTemporaryFolder):
+    def copy(self, name):
+        top = self.folder / name
+        for part in ("scripts", "images"):
+            shutil.copytree(TOP / part, top / part)
+        return top
+
+    def test_a_path_that_the_kernel_cannot_be_built_in_is_refused_at_once(self):
+        done = setup(top=self.copy("my tree"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{self.folder}/my tree: the kernel's build takes no blank", done.stderr)
+
+    def test_a_second_setup_with_the_same_cache_says_that_it_waits(self):
+        cache = self.folder / "cache"
+        cache.mkdir()
+        with open(cache / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            second = subprocess.Popen([self.copy("tree") / "scripts" / "setup", "--no-build"], text=True,
+                                      env=dict(os.environ, LOCKSTEP_CACHE=str(cache)), stderr=subprocess.PIPE)
+            self.assertEqual(second.stderr.readline(), f"[setup] waits for another setup that uses {cache}\n")
+            second.terminate()
+            self.assertIn("interrupted", second.communicate(timeout=20)[1])
+        self.assertEqual(second.returncode, 130)
+
+    def test_sigterm_ends_a_step_with_its_command(self):
+        started = self.folder / "started"
+        step = subprocess.Popen([self.copy("tree") / "scripts" / "step", "--name", "t", "--depfile", self.folder / "d",
+                                 "--stamp", self.folder / "s", "--", "/bin/sh", "-c",
+                                 f"echo $$ >{started}.new; mv {started}.new {started}; exec sleep 60"],
+                                stderr=subprocess.DEVNULL)
+        while not started.exists():
+            self.assertIsNone(step.poll())
+            time.sleep(0.01)
+        step.terminate()
+        self.assertEqual(step.wait(20), 1)
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(int(started.read_text()), 0)
 
 
 class Rights(InTemporaryFolder):
