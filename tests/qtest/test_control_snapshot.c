@@ -15,10 +15,11 @@
 
 #define S 1000000000LL
 
-/* A machine with a QMP monitor. */
+/* A machine with a QMP monitor; a stream each way, as one for both loses what it has read ahead. */
 typedef struct Machine {
     Control *control;
-    FILE *monitor;
+    FILE *to;
+    FILE *from;
 } Machine;
 
 /* Sends one command; returns its "return" member as text, the caller frees it. */
@@ -26,9 +27,9 @@ static char *monitor_command(Machine *machine, const char *text)
 {
     char line[65536];
 
-    fprintf(machine->monitor, "%s\n", text);
-    fflush(machine->monitor);
-    while (fgets(line, sizeof(line), machine->monitor)) {
+    fprintf(machine->to, "%s\n", text);
+    fflush(machine->to);
+    while (fgets(line, sizeof(line), machine->from)) {
         g_autoptr(JsonNode) node = json_from_string(line, NULL);
         JsonObject *object = json_node_get_object(node);
 
@@ -76,9 +77,16 @@ static Machine start(const char *top, const char *incoming)
     g_assert_cmpint(connect(fd, (struct sockaddr *)&address, sizeof(address)), ==, 0);
     unlink(path);
     rmdir(directory);
-    machine.monitor = fdopen(fd, "r+");
+    machine.from = fdopen(fd, "r");
+    machine.to = fdopen(dup(fd), "w");
     g_free(monitor_command(&machine, "{\"execute\": \"qmp_capabilities\"}"));
     return machine;
+}
+
+static void close_monitor(Machine *machine)
+{
+    fclose(machine->to);
+    fclose(machine->from);
 }
 
 /* Saves a machine, ends it, and restores it in another QEMU with the same directories. */
@@ -92,7 +100,7 @@ static void save_and_restore(Machine *machine)
 
     g_free(monitor_command(machine, migrate));
     wait_until(machine, "{\"execute\": \"query-migrate\"}", "\"completed\"");
-    fclose(machine->monitor);
+    close_monitor(machine);
     top = control_stop_keeping(machine->control);
     *machine = start(top, uri);
     wait_until(machine, "{\"execute\": \"query-status\"}", "\"running\"");
@@ -101,7 +109,7 @@ static void save_and_restore(Machine *machine)
 
 static void stop(Machine *machine)
 {
-    fclose(machine->monitor);
+    close_monitor(machine);
     control_stop(machine->control);
 }
 
