@@ -165,15 +165,16 @@ static bool check_watchdog(char **arguments)
 static const struct {
     const char *name;
     int arguments;
+    int stream; /* of ours that it reads or writes, -1: none */
     bool (*check)(char **arguments); /* before the device is looked for; NULL: nothing */
     int (*run)(Device *device, char **arguments);
 } verbs[] = {
-    { "exit", 1, check_exit, verb_exit },
-    { "mark", 2, check_mark, verb_mark },
-    { "put", 1, NULL, verb_put },
-    { "get", 1, NULL, verb_get },
-    { "list", 0, NULL, verb_list },
-    { "watchdog", 1, check_watchdog, verb_watchdog },
+    { "exit", 1, -1, check_exit, verb_exit },
+    { "mark", 2, -1, check_mark, verb_mark },
+    { "put", 1, STDIN_FILENO, NULL, verb_put },
+    { "get", 1, STDOUT_FILENO, NULL, verb_get },
+    { "list", 0, STDOUT_FILENO, NULL, verb_list },
+    { "watchdog", 1, -1, check_watchdog, verb_watchdog },
 };
 
 int main(int argc, char **argv)
@@ -195,6 +196,12 @@ int main(int argc, char **argv)
         }
         if (verbs[i].check && !verbs[i].check(argv + 2)) {
             return STATUS_USAGE;
+        }
+        /* Its number would go to the next file that is opened. */
+        if (verbs[i].stream >= 0 && fcntl(verbs[i].stream, F_GETFD) < 0) {
+            message("%s: standard %s is closed", argv[1],
+                    verbs[i].stream == STDIN_FILENO ? "input" : "output");
+            return STATUS_FAILED;
         }
         status = device_open(&device);
         if (status == STATUS_OK) {

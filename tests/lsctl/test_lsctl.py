@@ -141,6 +141,15 @@ class LsctlTest(unittest.TestCase):
         self.assertEqual(self.lsctl("watchdog", "0").returncode, 0)
         self.assertEqual((device / "enable").read_text(), "2\n")
 
+    def test_closed_stream_is_an_error_not_an_empty_blob(self):
+        self.add_device("0000:00:10.0")
+        for words, stream in ((("put", "x"), 0), (("get", "x"), 1), (("list",), 1)):
+            with self.subTest(words=words):
+                done = subprocess.run([LSCTL, *words], env=self.environment(), stderr=subprocess.PIPE, text=True,
+                                      check=False, timeout=20, preexec_fn=lambda fd=stream: os.close(fd))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"standard {'input' if stream == 0 else 'output'} is closed", done.stderr)
+
     def test_exit_writes_its_status(self):
         for status in (0, 7, 255):
             with self.subTest(status=status):
