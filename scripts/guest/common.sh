@@ -46,16 +46,18 @@ namespaces() {
 
 # Tab-separated facts from sysfs, for testbed's table.
 describe() {
-    local subsystem nqn node
+    local subsystem nqn node path
     for subsystem in /sys/class/nvme-subsystem/nvme-subsys*; do
         nqn=$(<"$subsystem/subsysnqn")
         for node in "$subsystem"/nvme*; do
             case ${node##*/} in
-            nvme*c*n*) printf 'path\t%s\t%s\t%s\n' "$nqn" "${node##*/}" "$(<"$node/ana_state")" ;;
             nvme*n*) printf 'namespace\t%s\t%s\t%s\t%s\n' "$nqn" "${node##*/}" \
                             "$(($(<"$node/size") * 512))" "$(<"$node/queue/logical_block_size")" ;;
             *) printf 'controller\t%s\t%s\t%s\t%s\t%s\n' "$nqn" "${node##*/}" "$(<"$node/address")" \
-                      "$(<"$node/state")" "$(<"$node/queue_count")" ;;
+                      "$(<"$node/state")" "$(<"$node/queue_count")"
+               for path in "$node"/nvme*c*n*; do
+                   [ -e "$path" ] && printf 'path\t%s\t%s\t%s\n' "$nqn" "${path##*/}" "$(<"$path/ana_state")"
+               done ;;
             esac
         done
     done

@@ -33,6 +33,14 @@ class Smoke(unittest.TestCase):
             for point in self.result[part]:
                 self.assertEqual((point["bytes"], point["ios"], point["errors"]), (SIZE, SIZE // 4096, 0))
 
+    def test_each_subsystem_has_its_namespace_two_controllers_and_an_optimized_path_on_each(self):
+        self.assertEqual(len(self.result["subsystems"]), 4)
+        for entry in self.result["subsystems"].values():
+            self.assertEqual(len(entry["namespaces"]), 1)
+            self.assertEqual([c["state"] for c in entry["controllers"]], ["live", "live"])
+            self.assertEqual([p["ana_state"] for p in entry["paths"]], ["optimized", "optimized"])
+            self.assertEqual(len({p["name"] for p in entry["paths"]}), 2)
+
     def test_run_id_start_and_wall_time_have_fields_of_their_own(self):
         self.assertRegex(self.result["run_id"], r"^\d{8}T\d{6}Z-[0-9a-f]{4}$")
         self.assertRegex(self.result["started"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$")
