@@ -30,8 +30,23 @@ def _fill_standard_streams():
         pass
     os.close(spare)
     sys.stdin = sys.stdin or open(0, closefd=False)
-    sys.stdout = sys.stdout or open(1, "w", closefd=False)
+    # Buffered, whatever Python was told: a full disk then shows where _flush_output() names it.
+    sys.stdout = open(1, "w", closefd=False)
     sys.stderr = sys.stderr or open(2, "w", closefd=False)
+
+
+def _drop_output():
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _flush_output():
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as err:
+        _drop_output()
+        raise OSError(err.errno, err.strerror, "standard output") from None
 
 
 def main():
@@ -40,11 +55,11 @@ def main():
     end_as_interrupted()
     try:
         status = options.run(options)
-        sys.stdout.flush()
+        _flush_output()
         return status
     except BrokenPipeError:
         # Who reads us has seen enough. Python would complain once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_output()
         return 1
     except (MachineError, GuestError, TargetError, ValueError, OSError) as err:
         print(f"testbed: {err}", file=sys.stderr)

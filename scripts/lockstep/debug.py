@@ -18,14 +18,14 @@ def add_parser(verbs):
                     "stands still.")
     opts.add_machine(parser, cpus=2)
     opts.add_target(parser)
-    opts.add_connect(parser)
+    opts.add_connect(parser, poll_queues=1)
     parser.add_argument("--break", dest="breaks", action="append", default=[], metavar="PLACE",
                         help="set a breakpoint, also in a module that is not loaded yet; may be repeated")
     parser.add_argument("--gdb-command", action="append", default=[], metavar="COMMAND",
                         help="run a gdb command after attaching; may be repeated; gdb then ends without a prompt")
     parser.add_argument("--rounds", type=opts.number(1, 1000000), default=1000, metavar="N",
                         help="rounds of the guest's I/O before it powers off (default 1000)")
-    parser.set_defaults(run=main, poll_queues=1)
+    parser.set_defaults(run=main)
 
 
 def gdb_command(run, options):

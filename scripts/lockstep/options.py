@@ -65,12 +65,12 @@ def add_target(parser):
                        help="logical block size (default 512)")
 
 
-def add_connect(parser, digests=False):
+def add_connect(parser, digests=False, poll_queues=0):
     group = parser.add_argument_group("connection")
     group.add_argument("--queues", type=number(1, 128), metavar="N",
                        help="I/O queues of each controller (default: one for each CPU)")
-    group.add_argument("--poll-queues", type=number(0, 128), default=0, metavar="N",
-                       help="polled queues of each controller besides them (default 0)")
+    group.add_argument("--poll-queues", type=number(0, 128), default=poll_queues, metavar="N",
+                       help=f"polled queues of each controller besides them (default {poll_queues})")
     group.add_argument("--digests", action=argparse.BooleanOptionalAction, default=digests,
                        help="header and data digests (default %s)" % ("on" if digests else "off"))
 

@@ -228,7 +228,7 @@ class Trouble(unittest.TestCase):
             done = subprocess.run([TESTBED, "list"], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
                                   text=True, timeout=20)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("No space left on device", done.stderr)
+        self.assertIn("No space left on device: 'standard output'", done.stderr)
 
     def test_wrong_batch_variable_names_it(self):
         done = testbed("boot", env={"BATCH": "yes"})
