@@ -10,6 +10,8 @@ import guestlib
 
 CONFIG = guestlib.HERE / "nvme_cli.json"
 MIB = 1 << 20
+VERSIONS = {"1.4": 0x10400, "2.0": 0x20000}     # NVM Express Base 2.0, 3.1.3.2
+QUEUE_ENTRIES = 128                             # of a queue, where nothing else is configured
 
 
 class NvmeCli(unittest.TestCase):
@@ -43,8 +45,11 @@ class NvmeCli(unittest.TestCase):
                     for nqn in port["subsystems"] for p in [ports[port["portid"]]]}
         found = {(r["subnqn"], r["traddr"], r["trsvcid"]) for r in records if r["subtype"] == "nvme subsystem"}
         self.assertEqual(found, expected)
+        numbers = {p["trsvcid"]: p["portid"] for p in self.ready["ports"]}
         for record in records:
             self.assertEqual((record["trtype"], record["adrfam"]), ("tcp", "ipv4"))
+            self.assertEqual(record["portid"], numbers[record["trsvcid"]])
+            self.assertEqual(record["treq"].split(",")[0], "not specified")
         own = [r for r in records if "discovery" in r["subtype"]]
         self.assertEqual(len(own), 1)
         self.assertEqual(own[0]["subnqn"], "nqn.2014-08.org.nvmexpress.discovery")
@@ -58,6 +63,12 @@ class NvmeCli(unittest.TestCase):
             self.assertEqual(len(entry["Paths"]), wanted[nqn])
             for path in entry["Paths"]:
                 self.assertEqual((path["Transport"], path["State"]), ("tcp", "live"))
+            ports = {p["portid"]: p for p in self.ready["ports"]}
+            addresses = {(p["traddr"], p["trsvcid"]) for port in self.config["ports"]
+                         if nqn in port["subsystems"] for p in [ports[port["portid"]]]}
+            listed_at = {tuple(dict(f.split("=", 1) for f in path["Address"].split(","))[k]
+                               for k in ("traddr", "trsvcid")) for path in entry["Paths"]}
+            self.assertEqual(listed_at, addresses)
 
     def test_id_ctrl_fields_are_those_of_the_configuration(self):
         seen = set()
@@ -66,6 +77,9 @@ class NvmeCli(unittest.TestCase):
             attr = subsystem["attr"]
             self.assertEqual(data["sn"].strip(), attr["serial"])
             self.assertEqual(data["mn"].strip(), attr["model"])
+            if "firmware" in attr:
+                self.assertEqual(data["fr"].strip(), attr["firmware"])
+            self.assertEqual(data["ver"], VERSIONS[attr.get("version", "2.0")])
             self.assertEqual(data["subnqn"], subsystem["nqn"])
             low, high = int(attr.get("cntlid_min", 1)), int(attr.get("cntlid_max", 65519))
             self.assertTrue(low <= data["cntlid"] <= high, data["cntlid"])
@@ -114,8 +128,10 @@ class NvmeCli(unittest.TestCase):
         for controller in self.controllers:
             data = self.output(f"{controller}.smart-log.json")
             self.assertEqual(data["critical_warning"], 0)
-            self.assertEqual(data["avail_spare"], 100)
-            self.assertEqual(data["media_errors"], 0)
+            self.assertEqual((data["avail_spare"], data["percent_used"]), (100, 0))
+            self.assertLess(data["spare_thresh"], data["avail_spare"])
+            self.assertEqual((data["media_errors"], data["unsafe_shutdowns"]), (0, 0))
+            self.assertTrue(273 <= data["temperature"] < 273 + 70, data["temperature"])     # kelvin
 
     def test_error_log_has_the_entries_that_id_ctrl_announces(self):
         for controller in self.controllers:
@@ -137,13 +153,19 @@ class NvmeCli(unittest.TestCase):
             nsids = [n["nsid"] if isinstance(n, dict) else n for n in groups[0]["NSIDS"]]
             self.assertEqual(nsids, [n["nsid"] for n in self.subsystems[self.nqn(controller)]["namespaces"]])
 
-    def test_show_regs_reads_a_ready_controller(self):
+    def test_show_regs_reads_an_enabled_controller_of_the_configured_version(self):
         for controller in self.controllers:
-            data = self.output(f"{controller}.show-regs.json")
-            self.assertEqual(data["csts"] & 3, 1)           # RDY, no CFS
-            self.assertEqual(data["cc"] & 1, 1)             # EN
-            self.assertGreaterEqual(data["vs"] >> 16, 1)
-            self.assertNotEqual(data["cap"] & 0xffff, 0)    # MQES
+            data, attr = self.output(f"{controller}.show-regs.json"), self.subsystems[self.nqn(controller)]["attr"]
+            cap, cc = data["cap"], data["cc"]
+            self.assertEqual(data["vs"], VERSIONS[attr.get("version", "2.0")])
+            self.assertEqual(cap & 0xffff, QUEUE_ENTRIES - 1)           # MQES, zero-based
+            self.assertEqual(cap >> 16 & 1, 1)                          # CQR: fabrics queues are contiguous
+            self.assertNotEqual(cap >> 24 & 0xff, 0)                    # TO
+            self.assertEqual(cap >> 32 & 0xf, 0)                        # DSTRD is reserved in fabrics
+            self.assertEqual(cap >> 37 & 1, 1)                          # CSS: the NVM command set
+            self.assertEqual(cap >> 48 & 0xf, 0)                        # MPSMIN: 4 KiB
+            self.assertEqual((cc & 1, cc >> 16 & 0xf, cc >> 20 & 0xf), (1, 6, 4))   # EN, IOSQES, IOCQES
+            self.assertEqual(data["csts"] & 0xf, 1)                     # RDY; no CFS, no shutdown
 
     def test_kernel_log_has_no_complaint(self):
         self.assertEqual(self.blobs["dmesg.bad"].strip(), "")
