@@ -64,6 +64,7 @@ Backend *backend_open(const ConfigDevice *device, GError **error)
 
 void backend_close(Backend *backend)
 {
+    drive_free(backend->drive);
     backend->ops->close(backend);
 }
 
@@ -102,5 +103,11 @@ static uint16_t status_of(const struct lst_io *io, int result)
 
 void backend_done(struct lst_io *io, int result)
 {
-    lst_io_complete(io, status_of(io, result));
+    const Backend *backend = io->backend;
+
+    if (backend->drive) {
+        drive_submit(backend->drive, io, status_of(io, result));
+    } else {
+        lst_io_complete(io, status_of(io, result));
+    }
 }

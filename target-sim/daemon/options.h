@@ -36,6 +36,7 @@ typedef struct Options {
     unsigned ana[OPTIONS_PATHS_MAX];
     unsigned ana_count;
     char *listen_address;
+    char *why; /* what is allowed, if the table cannot know */
 } Options;
 
 /**

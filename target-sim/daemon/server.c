@@ -132,6 +132,7 @@ static void start_drain(Server *server)
     for (guint i = 0; i < server->listeners->len; i++) {
         listener_close(server->listeners->pdata[i]);
     }
+    delay_cancel(server->delay);
     for (GList *node = server->connections.head; node; node = next) {
         next = node->next;
         connection_drain(node->data);
@@ -226,6 +227,7 @@ bool server_run(Server *server, GError **error)
 
             source->ready(source, events[i].events);
         }
+        delay_run(server->delay);
         resume_accepting(server, now_ns);
         flush_output(server);
         free_dead(server);
@@ -261,6 +263,23 @@ static bool watch_signals(Server *server, GError **error)
     server->signals.ready = signals_ready;
     if (server->signals.fd < 0 || !server_watch(server, &server->signals, EPOLLIN)) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "signalfd: %s", g_strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* All is done by delay_run() in each round: it had to begin, no more. */
+static void timer_ready(Source *source G_GNUC_UNUSED, uint32_t events G_GNUC_UNUSED)
+{
+}
+
+static bool watch_drives(Server *server, uint64_t seed, GError **error)
+{
+    server->delay = delay_new(server_now_ns, seed);
+    server->timer.ready = timer_ready;
+    server->timer.fd = server->delay ? delay_fd(server->delay) : -1;
+    if (!server->delay || !server_watch(server, &server->timer, EPOLLIN)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "timerfd: %s", g_strerror(errno));
         return false;
     }
     return true;
@@ -311,7 +330,8 @@ Server *server_new(Config *config, uint64_t seed, GError **error)
     }
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
-    if (!setup_subsystems(server->target, config, server->backends, error) ||
+    if (!watch_drives(server, seed, error) ||
+        !setup_subsystems(server->target, config, server->backends, server->delay, error) ||
         !watch_signals(server, error) || !listen_on_ports(server, error)) {
         return NULL;
     }
@@ -325,8 +345,14 @@ void server_free(Server *server)
     }
     free_dead(server);
     g_ptr_array_unref(server->listeners);
+    if (server->delay) {
+        delay_cancel(server->delay);
+    }
     lst_target_free(server->target);
     g_ptr_array_unref(server->backends);
+    if (server->delay) {
+        delay_free(server->delay);
+    }
     if (server->signals.fd >= 0) {
         close(server->signals.fd);
     }

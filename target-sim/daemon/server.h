@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/config.h"
+#include "daemon/delay.h"
 #include "engine/conn.h"
 #include "engine/target.h"
 
@@ -46,6 +47,8 @@ typedef struct Server {
     GQueue dead;          /* of Connection *: closed, perhaps still in this round's events */
     int epoll_fd;
     Source signals;
+    Delay *delay;   /* the drives that namespaces play */
+    Source timer;   /* of the drives */
     bool draining;
     uint64_t drain_end_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */

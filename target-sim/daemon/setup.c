@@ -77,7 +77,7 @@ static bool set_subsystem_attributes(struct lst_subsys *subsystem, const ConfigS
 }
 
 static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
-                          GPtrArray *backends, GError **error)
+                          GPtrArray *backends, Delay *delay, GError **error)
 {
     struct lst_ns *ns;
     Backend *backend;
@@ -90,6 +90,7 @@ static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
         return false;
     }
     g_ptr_array_add(backends, backend);
+    backend->drive = drive_new(delay, &from->media, from->uuid);
     from->device.size = backend->size;
     from->device.block_size = backend->block_size;
     ns = lst_subsys_add_ns(subsystem, from->nsid, error);
@@ -112,7 +113,7 @@ static bool add_allowed_hosts(struct lst_subsys *subsystem, const ConfigSubsyste
 }
 
 static bool setup_subsystem(struct lst_target *target, Config *config, guint index,
-                            GPtrArray *backends, GError **error)
+                            GPtrArray *backends, Delay *delay, GError **error)
 {
     ConfigSubsystem *from = config->subsystems->pdata[index];
     g_autofree char *part = g_strdup_printf("subsystems[%u]", index);
@@ -126,7 +127,7 @@ static bool setup_subsystem(struct lst_target *target, Config *config, guint ind
     for (guint i = 0; i < from->namespaces->len; i++) {
         ConfigNamespace *ns = from->namespaces->pdata[i];
 
-        if (!add_namespace(subsystem, ns, backends, &cause)) {
+        if (!add_namespace(subsystem, ns, backends, delay, &cause)) {
             g_autofree char *ns_part = g_strdup_printf("%s.namespaces[%u]", part, i);
 
             return refuse(config, ns->line, ns_part, cause, error);
@@ -136,10 +137,10 @@ static bool setup_subsystem(struct lst_target *target, Config *config, guint ind
 }
 
 bool setup_subsystems(struct lst_target *target, Config *config, GPtrArray *backends,
-                      GError **error)
+                      Delay *delay, GError **error)
 {
     for (guint i = 0; i < config->subsystems->len; i++) {
-        if (!setup_subsystem(target, config, i, backends, error)) {
+        if (!setup_subsystem(target, config, i, backends, delay, error)) {
             return false;
         }
     }

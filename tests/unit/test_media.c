@@ -134,6 +134,11 @@ static void test_media_write_alone_equals_the_sum(void)
     g_assert_cmpuint(alone(media, 2000000, MEDIA_FLUSH, 0, 0), ==, 14136);
     media_free(media);
 
+    /* tlc: 1111 + 4096/6500 = 631 + 14844 */
+    media = media_of("tlc,jitter_pm=0,outlier_ppm=0", 1);
+    g_assert_cmpuint(alone(media, 0, MEDIA_WRITE, 0, 4096), ==, 16586);
+    media_free(media);
+
     /* optane has no cache: 1818 + 4096/2048 = 2000 + channel 2560 + program 1500 + 1315 */
     media = media_of("optane,jitter_pm=0,outlier_ppm=0", 1);
     g_assert_cmpuint(alone(media, 0, MEDIA_WRITE, 0, 4096), ==, 9193);
