@@ -10,7 +10,7 @@
 #include "daemon/parse.h"
 
 enum {
-    ADMIN_ENTRIES = 32,
+    ADMIN_ENTRIES = 16, /* the smallest maximum that a port may have */
     READY_POLL_US = 10000,
     DISCOVERY_ENTRIES_MAX = 16384,  /* looked at */
 };

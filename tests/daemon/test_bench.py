@@ -130,7 +130,8 @@ class Failures(Case):
                     (1, f"{name}: Connect: status 182", ["--nqn", name]),
                     (1, "--queues: wrong value 3; the controller allows 2", ["--queues", 3]),
                     (1, "--depth: wrong value 16; the controller's queues allow 15", ["--depth", 16]),
-                    (1, "Identify: status 00b", ["--nsid", 2]),
+                    (1, "--nsid: namespace 2 is not there, or not in blocks of 512 bytes to 1M without "
+                     "metadata", ["--nsid", 2]),
                     (2, "--block-size: must be a multiple of the namespace's block size",
                      ["--block-size", 512]),
                     (2, "--size: larger than the namespace", ["--size", "2M"]),
