@@ -2,8 +2,8 @@
 /*
  * How long a solid-state drive takes: controller, channels, dies, write cache, garbage collection,
  * with jitter and outliers from a seed. The SSD device model and target-sim use the same code.
- * Not here: data, I/O, clocks, QEMU. Whoever asks gives the time in nanoseconds; the same calls give
- * the same answers on every machine (integers only).
+ * Not here: data, I/O, clocks, QEMU. Whoever asks gives the time in nanoseconds; the same calls
+ * give the same answers on every machine (integers only).
  * No standard; docs/media.md has the arithmetic and what the presets are calibrated to.
  */
 #ifndef LOCKSTEP_MEDIA_H
@@ -45,7 +45,7 @@ struct media_config {
     uint64_t gc_moves;      /* valid pages of a block that random writes made worth erasing */
     uint64_t cache;         /* write cache; 0: a write ends when its pages are programmed */
     uint64_t cache_ns;      /* a write enters the cache */
-    uint64_t plp;           /* 1: the cache survives the loss of power, Flush and FUA cost nothing */
+    uint64_t plp;           /* 1: the cache survives the loss of power, Flush and FUA do not wait */
     uint64_t jitter_pm;     /* a die's times vary evenly by up to so many thousandths either way */
     uint64_t outlier_ppm;   /* so many commands of a million ... */
     uint64_t outlier_ns;    /* ... take longer by this */
@@ -53,7 +53,7 @@ struct media_config {
 
 /*
  * media_config_parse: "PRESET[,key=value...]"; keys are the members above.
- * @config: written only on success. @why: on failure what is allowed and where, for a message; freed
+ * @config: written only on success. @why: NULL, or on failure what is allowed, for a message; freed
  * by g_free().
  */
 bool media_config_parse(const char *text, struct media_config *config, char **why);
@@ -91,8 +91,8 @@ struct media *media_new(const struct media_config *config, uint64_t seed);
 void media_free(struct media *media);
 
 /*
- * media_submit: a command reaches the drive at @now. Time does not go back: an earlier @now counts as
- * the latest one seen.
+ * media_submit: a command reaches the drive at @now. Time does not go back: an earlier @now counts
+ * as the latest one seen.
  */
 void media_submit(struct media *media, uint64_t now, const struct media_request *request);
 

@@ -37,6 +37,7 @@ struct media_page_op {
 struct media_list {
     uint32_t head, tail;
 };
+#define MEDIA_LIST_EMPTY ((struct media_list) { NONE, NONE })
 
 struct media_die {
     struct media_list reads, programs;
@@ -93,6 +94,53 @@ struct media {
     uint64_t stream_end[MEDIA_STREAMS];
     uint32_t stream_next;
 };
+
+#define MEDIA_LIST_PUSH(list, array, index)                              \
+    do {                                                                 \
+        (array)[index].next = NONE;                                      \
+        if ((list)->head == NONE) {                                      \
+            (list)->head = (index);                                      \
+        } else {                                                         \
+            (array)[(list)->tail].next = (index);                        \
+        }                                                                \
+        (list)->tail = (index);                                          \
+    } while (0)
+
+#define MEDIA_LIST_POP(list, array) ((list)->head = (array)[(list)->head].next)
+
+/* media.c */
+/* All parts of a command are done: what is left is the way back. */
+void media_finish(struct media *media, uint32_t index, uint64_t time);
+
+/* media_die.c */
+uint64_t media_draw(struct media *media);
+/* ns for @bytes at a rate, rounded up; a rate of 0 is no limit. */
+uint64_t media_transfer_ns(uint64_t bytes, uint64_t mbps);
+/* A resource that serves one after the other: when is it done with one that takes @time? */
+uint64_t media_serve(uint64_t *free_at, uint64_t now, uint64_t time);
+/* Pages that a command touches. */
+uint64_t media_page_count(const struct media *media, const struct media_req *req);
+/* Bytes that an operation's page moves over the channel. */
+uint64_t media_op_bytes(const struct media *media, const struct media_page_op *op);
+/* If the die is idle it takes the next operation. */
+void media_die_next(struct media *media, uint32_t unit, uint64_t now);
+void media_op_queue(struct media *media, uint32_t index, uint64_t now);
+/*
+ * All pages of a command, the first one on die @first: one operation for each die, which takes its
+ * pages one after the other.
+ */
+void media_queue_pages(struct media *media, uint32_t index, uint64_t first, enum op_kind kind,
+                       bool random, uint64_t now);
+/* Back into the queue for the next page on the same die; false if there is none. */
+bool media_op_again(struct media *media, uint32_t index, uint64_t now);
+
+/* media_cache.c */
+/* What is left of the page that is not full goes to a die. */
+void media_cache_close_page(struct media *media, uint64_t now);
+/* Waiting writes enter as far as there is room. */
+void media_cache_fill(struct media *media, uint64_t now);
+/* Flushes end whose pages have all been programmed. */
+void media_cache_end_flushes(struct media *media, uint64_t now);
 
 /* media_pool.c: memory and the event heap. */
 uint32_t media_req_new(struct media *media);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts of numbers by size, fine enough for percentiles: each bucket is at most 1/128 of its values
- * wide. Integers only. Not here: what is counted. No standard; the buckets are those of "HDR"
- * histograms with seven significant bits.
+ * Counts of numbers by size, fine enough for percentiles: each bucket is at most 1/128 of its
+ * values wide. Integers only. Not here: what is counted.
+ * No standard; the buckets are those of "HDR" histograms with seven significant bits.
  */
 #ifndef LOCKSTEP_BENCH_HISTOGRAM_H
 #define LOCKSTEP_BENCH_HISTOGRAM_H

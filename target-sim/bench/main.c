@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * target-bench: from the command line through connections and threads to a report and an exit status.
- * Not here: what each step does. No standard.
+ * target-bench: from the command line through connections and threads to a report and an exit
+ * status. Not here: what each step does. No standard.
  */
 #include <inttypes.h>
 #include <locale.h>
@@ -76,7 +76,7 @@ static bool refuse(GError **error, const char *text)
     return false;
 }
 
-/* Gives each queue its share: all of it for random places, a part for sequential or verified ones. */
+/* Gives each queue its share: all for random places, a part for sequential or verified ones. */
 static bool share_out(Bench *bench, GError **error)
 {
     const BenchOptions *options = bench->options;
@@ -156,7 +156,8 @@ static bool all_ended(Job *jobs, unsigned count)
 /* Waits for the threads and says meanwhile how far they are. */
 static void watch(const BenchOptions *options, Phase phase, Job *jobs)
 {
-    static const char *const names[PHASES] = {"writing all blocks", "running", "reading all blocks"};
+    static const char *const names[PHASES] = {"writing all blocks", "running",
+                                               "reading all blocks"};
     uint64_t start_ns = bench_now_ns(), shown_ns = start_ns, shown = 0;
 
     while (!all_ended(jobs, options->threads)) {

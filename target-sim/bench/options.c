@@ -126,7 +126,8 @@ static bool read_address(BenchOptions *options, const Spec *spec G_GNUC_UNUSED, 
 #define FIELD(field) .offset = offsetof(BenchOptions, field)
 
 static const Spec specs[] = {
-    {"address", "ADDR:PORT", read_address, "a numeric address and a port, ADDR:PORT or [ADDR6]:PORT",
+    {"address", "ADDR:PORT", read_address,
+     "a numeric address and a port, ADDR:PORT or [ADDR6]:PORT",
      "where the target listens; must be given", .offset = 0},
     {"nqn", "NQN", read_nqn, "1 to 223 characters",
      "subsystem to connect to (default: the first one that the\n"

@@ -249,7 +249,8 @@ static void look(Worker *worker)
 {
     uint64_t limit_ns = worker->options->timeout * NS_PER_S;
 
-    if (worker->now_ns >= worker->end_ns || __atomic_load_n(worker->interrupted, __ATOMIC_RELAXED)) {
+    if (worker->now_ns >= worker->end_ns ||
+        __atomic_load_n(worker->interrupted, __ATOMIC_RELAXED)) {
         worker->stopping = true;
     }
     if (worker->now_ns - worker->answered_ns > limit_ns && !worker->error) {

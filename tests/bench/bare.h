@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What bare server and bare client agree on: 4 KiB reads with SQ flow control, no digests. Per read 72
- * bytes go one way, a C2HData of 24 + 4096 bytes and a CapsuleResp of 24 the other.
+ * What bare server and bare client agree on: 4 KiB reads with SQ flow control, no digests. Per read
+ * 72 bytes go one way, a C2HData of 24 + 4096 bytes and a CapsuleResp of 24 the other.
  */
 #ifndef TESTS_BENCH_BARE_H
 #define TESTS_BENCH_BARE_H

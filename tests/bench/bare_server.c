@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The limit for an NVMe/TCP target on sockets: one thread and one epoll set, answers every read with
- * the PDUs it would get from a target, and does nothing else. No checks, no state, no data: it
+ * The limit for an NVMe/TCP target on sockets: one thread and one epoll set, answers every read
+ * with the PDUs it would get from a target, and does nothing else. No checks, no state, no data: it
  * trusts its peer (bare_client.c).
  * Usage: bare_server; prints its port on 127.0.0.1.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * target-bench's parts: percentiles against arithmetic, the pattern against damage, the command line.
+ * target-bench's parts: percentiles against arithmetic, the pattern against damage, the command
+ * line.
  * Not here: connections and runs (tests/daemon/test_bench.py).
  */
 #include <glib.h>
@@ -186,7 +187,8 @@ static void test_options_refuse(void)
           "--controllers: wrong value \"1025\"; allowed: a number from 1 to 1024" },
         { "bench --queues 0", "--queues: wrong value \"0\"; allowed: a number from 1 to 1024" },
         { "bench --depth 1024", "--depth: wrong value \"1024\"; allowed: a number from 1 to 1023" },
-        { "bench --threads 257", "--threads: wrong value \"257\"; allowed: a number from 1 to 256" },
+        { "bench --threads 257",
+          "--threads: wrong value \"257\"; allowed: a number from 1 to 256" },
         { "bench --block-size 513", "--block-size: wrong value \"513\"; allowed: a multiple of 512 "
           "from 512 to 1M" },
         { "bench --rw trim", "--rw: wrong value \"trim\"; allowed: read, write, rw, randread, "

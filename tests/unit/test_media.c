@@ -96,8 +96,10 @@ static void test_media_null_takes_no_time(void)
 
 static void test_media_read_alone_equals_the_sum(void)
 {
-    /* p3700: command 2174, read 50000, channel 4096 B at 333 MB/s = 12301 (rounded up), link 4096 B
-     * at 2800 MB/s = 1463, overhead 11962: the 77.9 us measured. */
+    /*
+     * p3700: command 2174, read 50000, channel 4096 B at 333 MB/s = 12301 (rounded up), link 4096 B
+     * at 2800 MB/s = 1463, overhead 11962: the 77.9 us measured.
+     */
     struct media *media = media_of("p3700,jitter_pm=0,outlier_ppm=0", 1);
 
     g_assert_cmpuint(alone(media, 0, MEDIA_READ, 0, 4096), ==, 77900);
@@ -147,9 +149,11 @@ static void test_media_write_alone_equals_the_sum(void)
 
 static void test_media_read_of_several_pages(void)
 {
-    /* Pages of 4096 on two channels of two dies; 1 us for 4096 bytes at 4096 MB/s. Five pages: die 0
-     * has two, and reads the second while the first is on channel 0, where die 2's page waits:
-     * read 10, channel 0: 10-11 die 0, 11-12 die 2; second page of die 0: 20-21. */
+    /*
+     * Pages of 4096 on two channels of two dies; 1 us for 4096 bytes at 4096 MB/s. Five pages: die
+     * 0 has two, and reads the second while the first is on channel 0, where die 2's page waits:
+     * read 10, channel 0: 10-11 die 0, 11-12 die 2; second page of die 0: 20-21.
+     */
     struct media *media =
         media_of("null,channels=2,dies=2,read_ns=10000,channel_mbps=4096", 1);
 
@@ -271,8 +275,10 @@ static void test_media_nothing_ends_before_its_time(void)
 
 static void test_media_reads_pass_programs_that_wait(void)
 {
-    /* One die: a program of 100 us runs, another waits, reads of 1 us come: two of them, then the
-     * program, then the rest. */
+    /*
+     * One die: a program of 100 us runs, another waits, reads of 1 us come: two of them, then the
+     * program, then the rest.
+     */
     struct media *media = media_of("null,program_ns=100000,read_ns=1000,read_burst=2", 1);
     static const uint64_t ends[] = { 100000, 101000, 102000, 202000, 203000 };
     static const gsize tags[] = { 0, 2, 3, 1, 4 };
@@ -294,8 +300,10 @@ static void test_media_reads_pass_programs_that_wait(void)
 
 static void test_media_cache_takes_writes_until_it_is_full(void)
 {
-    /* Two pages of cache, one die of 100 us. The third write waits for the first page's room, the
-     * fourth for the second's. */
+    /*
+     * Two pages of cache, one die of 100 us. The third write waits for the first page's room, the
+     * fourth for the second's.
+     */
     struct media *media = media_of("null,program_ns=100000,cache=8K,cache_ns=10", 1);
     static const uint64_t ends[] = { 10, 10, 100010, 200010 };
     uint64_t when;
@@ -476,6 +484,44 @@ static void test_media_outliers_come_at_their_rate(void)
     media_free(media);
 }
 
+/* Whatever the drive and whatever is asked of it: all commands end, in order, once. */
+static void test_media_every_command_ends_on_any_drive(void)
+{
+    uint64_t state = 2;
+
+    for (unsigned i = 0; i < 1500; i++) {
+        uint64_t page = 4096 + lcg(&state) % 8 * 512;
+        g_autofree char *text = g_strdup_printf(
+            "%s,channels=%u,dies=%u,page=%u,cache=%u,plp=%u,read_burst=%u,block_pages=%u,"
+            "gc_moves=%u,erase_ns=5000,program_ns=%u,write_mbps=%u,jitter_pm=%u",
+            media_preset_name((unsigned)(lcg(&state) % 5)), (unsigned)(1 + lcg(&state) % 4),
+            (unsigned)(1 + lcg(&state) % 3), (unsigned)page,
+            (unsigned)(lcg(&state) % 3 ? page + lcg(&state) % 40000 : 0),
+            (unsigned)(lcg(&state) % 2), (unsigned)(1 + lcg(&state) % 3), 32u,
+            (unsigned)(lcg(&state) % 32), (unsigned)(lcg(&state) % 9000),
+            (unsigned)(lcg(&state) % 2 * 100), (unsigned)(lcg(&state) % 1001));
+        struct media *media = media_of(text, i);
+        unsigned ended[60] = { 0 };
+        uint64_t last = 0, when;
+        void *tag;
+
+        for (gsize n = 0; n < G_N_ELEMENTS(ended); n++) {
+            submit(media, lcg(&state) % 50000, (enum media_op)(lcg(&state) % 5),
+                   lcg(&state) % 100000, lcg(&state) % 70000, lcg(&state) % 2, n);
+        }
+        while ((tag = media_complete(media, MEDIA_NEVER, &when))) {
+            g_assert_cmpuint(when, >=, last);
+            last = when;
+            ended[GPOINTER_TO_SIZE(tag) - 1]++;
+        }
+        for (gsize n = 0; n < G_N_ELEMENTS(ended); n++) {
+            g_assert_cmpuint(ended[n], ==, 1);
+        }
+        g_assert_cmpuint(media_next(media), ==, MEDIA_NEVER);
+        media_free(media);
+    }
+}
+
 /* ---- What no caller should ask for */
 
 static void test_media_hostile_requests(void)
@@ -540,6 +586,7 @@ int main(int argc, char **argv)
     ADD(times_do_not_depend_on_the_caller_s_rhythm);
     ADD(jitter_is_even_and_bounded);
     ADD(outliers_come_at_their_rate);
+    ADD(every_command_ends_on_any_drive);
     ADD(hostile_requests);
     ADD(end_of_time);
 #undef ADD

@@ -92,5 +92,6 @@ void test_media_config_add(void)
     g_test_add_func("/media/config/every_preset_is_valid",
                     test_media_config_every_preset_is_valid);
     g_test_add_func("/media/config/refuses", test_media_config_refuses);
-    g_test_add_func("/media/config/unknown_keys", test_media_config_unknown_keys_are_refused_with_the_list);
+    g_test_add_func("/media/config/unknown_keys",
+                    test_media_config_unknown_keys_are_refused_with_the_list);
 }
