@@ -74,8 +74,11 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     conn->queue.max_size = port->queue_size;
     conn->queue.trace_id = ++target->next_conn_id;
     conn->ctx.inline_max = NVTCP_ADMIN_INLINE;
-    conn->ctx.maxh2cdata = LST_MAXH2CDATA;
+    conn->ctx.maxh2cdata = port->maxh2cdata;
+    conn->ctx.cpda = (uint8_t)port->cpda;
     conn->pda = 4;
+    conn->r2t_max = port->max_r2t;
+    conn->r2t_size = port->r2t_size;
     conn->timer.fire = conn_timeout;
     lst_conn_arm(conn, LST_IC_TIMEOUT_MS);
     conn->link.data = conn;

@@ -31,7 +31,8 @@ static void ic_req(struct lst_conn *conn)
     conn->ctx.header_digest = ic->dgst & NVTCP_DGST_HEADER;
     conn->ctx.data_digest = ic->dgst & NVTCP_DGST_DATA;
     conn->pda = (ic->hpda + 1u) * 4;
-    conn->maxr2t = ic->maxr2t;
+    /* MAXR2T is zero-based, and its whole range is legal. */
+    conn->r2t_max = (uint32_t)MIN((uint64_t)ic->maxr2t + 1, conn->r2t_max);
     lst_conn_set_state(conn, LST_CONN_CONNECT);
     lst_conn_arm(conn, LST_CONNECT_TIMEOUT_MS);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,

@@ -98,7 +98,7 @@ void lst_conn_send_ic_resp(struct lst_conn *conn)
     struct nvtcp_ic_resp resp = {
         .hdr = { .type = NVTCP_IC_RESP, .hlen = sizeof(resp), .plen = sizeof(resp) },
         .pfv = NVTCP_PFV,
-        .cpda = 0,
+        .cpda = conn->ctx.cpda,
         .dgst = (conn->ctx.header_digest ? NVTCP_DGST_HEADER : 0) |
                 (conn->ctx.data_digest ? NVTCP_DGST_DATA : 0),
         .maxh2cdata = conn->ctx.maxh2cdata,
@@ -126,40 +126,60 @@ void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const
 
 static void r2t_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
-    struct lst_tcp_req *treq = lst_container(tx, struct lst_tcp_req, tx);
-
     (void)conn;
-    treq->state = LST_TREQ_R2T;
+    lst_container(tx, struct lst_r2t, tx)->sent = true;
+}
+
+/*
+ * The slot's number plus one in the lower bits, above it a generation: no R2T of the command that
+ * is still open has it. Never 0 and never FFFFh: the slot's part is 1..1024, and the upper part
+ * stays below 31.
+ */
+static uint16_t new_ttag(const struct lst_conn *conn, const struct lst_tcp_req *treq)
+{
+    struct lst_target *target = conn->queue.target;
+    const struct lst_r2t *other;
+    uint16_t ttag;
+
+    do {
+        ttag = (uint16_t)((treq->slot + 1u) |
+                          (target->generation++ % LST_TTAG_GENERATIONS) << LST_TTAG_SHIFT);
+        for (other = treq->r2ts; other && other->ttag != ttag; other = other->next) {
+        }
+    } while (other);
+    return ttag;
 }
 
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
-    struct lst_target *target = conn->queue.target;
-    struct nvtcp_r2t r2t = {
+    struct lst_r2t *r2t = g_new0(struct lst_r2t, 1);
+    struct lst_r2t **end = &treq->r2ts;
+    struct nvtcp_r2t pdu = {
         .hdr = {
             .type = NVTCP_R2T,
             .flags = header_flag(conn),
-            .hlen = sizeof(r2t),
-            .plen = (uint32_t)sizeof(r2t) + header_digest_len(conn),
+            .hlen = sizeof(pdu),
+            .plen = (uint32_t)sizeof(pdu) + header_digest_len(conn),
         },
         .cccid = treq->req.sqe.cid,
     };
 
-    /* Never 0 and never FFFFh: the slot's part is 1..1024, and the upper part stays below 31. */
-    treq->ttag = (uint16_t)((treq->slot + 1u) |
-                            (target->generation++ % LST_TTAG_GENERATIONS) << LST_TTAG_SHIFT);
-    treq->r2t_start = treq->received;
-    treq->r2t_len = MIN(treq->req.data_len - treq->received, LST_R2T_MAX);
-    r2t.ttag = treq->ttag;
-    r2t.r2to = treq->r2t_start;
-    r2t.r2tl = treq->r2t_len;
-    memcpy(treq->header, &r2t, sizeof(r2t));
-    treq->state = LST_TREQ_R2T_UNSENT;
-    start_tx(&treq->tx, r2t_sent);
-    add_segment(&treq->tx, treq->header, seal_header(conn, treq->header, sizeof(r2t)));
-    treq->tx.pdus = 1;
+    r2t->treq = treq;
+    r2t->ttag = pdu.ttag = new_ttag(conn, treq);
+    r2t->start = pdu.r2to = treq->asked;
+    r2t->len = pdu.r2tl = MIN(treq->req.data_len - treq->asked, conn->r2t_size);
+    treq->asked += r2t->len;
+    treq->r2t_count++;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = r2t;
+    memcpy(r2t->pdu, &pdu, sizeof(pdu));
+    start_tx(&r2t->tx, r2t_sent);
+    add_segment(&r2t->tx, r2t->pdu, seal_header(conn, r2t->pdu, sizeof(pdu)));
+    r2t->tx.pdus = 1;
     conn->counters.r2ts++;
-    enqueue(conn, &treq->tx);
+    enqueue(conn, &r2t->tx);
 }
 
 /* ---- Data and responses */

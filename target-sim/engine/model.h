@@ -99,6 +99,10 @@ struct lst_port {
     char *trsvcid;
     uint32_t inline_size;
     uint32_t queue_size;
+    uint32_t cpda;                       /* as in ICResp */
+    uint32_t maxh2cdata;
+    uint32_t max_r2t;
+    uint32_t r2t_size;
     GPtrArray *subsystems;
     GPtrArray *referrals;                /* struct lst_referral */
     uint8_t ana[LST_ANA_GROUPS_MAX + 1]; /* enum nv_ana_state by group id */

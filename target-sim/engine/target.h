@@ -193,7 +193,13 @@ uint32_t lst_port_id(const struct lst_port *port);
  *                            commands
  *   param_max_queue_size     16..1024 (default 128): CAP.MQES is this less one
  *   param_pi_enable          0 only
- * Errors: KEY, VALUE. param_ changes hold for connections made afterwards.
+ *   tcp_cpda        0..31 (default 0): ICResp.CPDA; hosts must start data at multiples of
+ *                   (tcp_cpda + 1) * 4 bytes. Linux takes only 0
+ *   tcp_maxh2cdata  4096..1048576, a multiple of 4 (default 131072): ICResp.MAXH2CDATA
+ *   tcp_max_r2t     1..16 (default 4): R2Ts in flight for one command, if the host's MAXR2T allows
+ *   tcp_r2t_size    4096..1048576, a multiple of 4 (default 262144): what one R2T asks for at most
+ * Errors: KEY, VALUE. param_ and tcp_ changes hold for connections made afterwards; the names with
+ * tcp_ are ours, not nvmet's.
  */
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err);
 char *lst_port_get(const struct lst_port *port, const char *key, GError **err);

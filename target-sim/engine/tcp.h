@@ -32,12 +32,24 @@ struct lst_tx {
     void (*sent)(struct lst_conn *conn, struct lst_tx *tx);
 };
 
+/* An R2T and the window of data that it opened, until these have come. */
+struct lst_r2t {
+    struct lst_r2t *next;                /* of the same command, oldest first */
+    struct lst_tcp_req *treq;
+    struct lst_tx tx;
+    bool sent;                           /* before that nothing may come for it */
+    uint16_t ttag;
+    uint32_t start;                      /* bytes from the start of the command's data */
+    uint32_t len;
+    uint32_t received;                   /* of len */
+    uint8_t pdu[sizeof(struct nvtcp_r2t) + NVTCP_DIGEST_BYTES];
+};
+
 /* How far a command has come. */
 enum lst_tcp_req_state {
     LST_TREQ_CAPSULE,                    /* its capsule is being received */
     LST_TREQ_WAIT_BUFFER,                /* in conn->waiting */
-    LST_TREQ_R2T_UNSENT,                 /* an R2T is in the output: nothing may come for it yet */
-    LST_TREQ_R2T,                        /* H2CData are expected */
+    LST_TREQ_TRANSFER,                   /* R2Ts are out or about to be: H2CData are expected */
     LST_TREQ_EXECUTING,
     LST_TREQ_SENDING,                    /* the response is in the output */
 };
@@ -52,13 +64,12 @@ struct lst_tcp_req {
     uint16_t early_status;               /* found before the data came: 0 = execute */
     struct lst_tcp_req *cid_next;
     struct lst_tcp_req *wait_next;
-    uint16_t ttag;
-    uint32_t r2t_start;
-    uint32_t r2t_len;
-    uint32_t received;                   /* bytes of data from the start */
+    uint16_t r2t_count;                  /* in r2ts */
+    struct lst_r2t *r2ts;                /* that are open */
+    uint32_t asked;                      /* bytes of data that R2Ts were made for */
     struct lst_tx tx;
     /* Below: not cleared for a new command. */
-    uint8_t header[NVTCP_PDO_MAX];       /* R2T; or C2HData header, digest and padding */
+    uint8_t header[NVTCP_PDO_MAX];       /* C2HData: header, digest and padding */
     uint8_t trailer[NVTCP_DIGEST_BYTES + sizeof(struct nvtcp_capsule_resp) + NVTCP_DIGEST_BYTES];
 };
 
@@ -76,7 +87,8 @@ struct lst_conn {
 
     struct lst_pdu_context ctx;
     uint32_t pda;                        /* the host's alignment of data, bytes */
-    uint32_t maxr2t;                     /* as in ICReq */
+    uint32_t r2t_max;                    /* in flight for one command: what both sides take */
+    uint32_t r2t_size;                   /* bytes that one asks for at most */
 
     enum lst_rx_state rx;
     uint32_t rx_have;                    /* bytes of the current part */
@@ -93,6 +105,7 @@ struct lst_conn {
     uint32_t rx_crc;
     uint32_t rx_ddgst;
     struct lst_tcp_req *rx_req;
+    struct lst_r2t *rx_r2t;              /* of the H2CData that is coming */
 
     struct lst_tcp_req **slots;
     uint16_t *free_slots;
@@ -139,6 +152,7 @@ void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_send_ic_resp(struct lst_conn *conn);
 void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header,
                         uint32_t len);
+/* Sends one for @treq's next data. */
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq);
 /* Frees control PDUs that are still in the output; requests are released by their owner. */
