@@ -120,6 +120,9 @@ ConfigPort *config_port_new(void)
     port->adrfam = CONFIG_ADRFAM_IPV4;
     port->inline_data_size = LST_INLINE_DEFAULT;
     port->max_queue_size = LST_QUEUE_SIZE_DEFAULT;
+    port->maxh2cdata = LST_MAXH2CDATA_DEFAULT;
+    port->max_r2t = LST_R2TS_DEFAULT;
+    port->r2t_size = LST_R2T_SIZE_DEFAULT;
     port->ana_groups = g_ptr_array_new_with_free_func(g_free);
     port->referrals = g_ptr_array_new_with_free_func(referral_free);
     port->subsystems = g_ptr_array_new_with_free_func(g_free);

@@ -88,6 +88,7 @@ typedef struct ConfigSubsystem {
     uint32_t cntlid_min;
     uint32_t cntlid_max;
     uint32_t qid_max;    /* I/O queues of one controller */
+    uint32_t max_queue_size; /* entries; 0: what the port allows */
     GPtrArray *namespaces; /* of ConfigNamespace * */
 } ConfigSubsystem;
 
@@ -124,6 +125,10 @@ typedef struct ConfigPort {
     char *advertise;  /* traddr for discovery entries; NULL: traddr itself */
     uint32_t inline_data_size; /* bytes */
     uint32_t max_queue_size;   /* entries */
+    uint32_t cpda;             /* as in ICResp */
+    uint32_t maxh2cdata;       /* bytes */
+    uint32_t max_r2t;          /* in flight for one command */
+    uint32_t r2t_size;         /* bytes */
     GPtrArray *ana_groups;     /* of ConfigAnaGroup * */
     GPtrArray *referrals;      /* of ConfigReferral * */
     GPtrArray *subsystems;     /* of char *, NQNs */

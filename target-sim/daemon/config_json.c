@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/json_reader.h"
+#include "lockstep/nvme_tcp.h"
 
 static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
 {
@@ -19,6 +20,19 @@ static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, vo
     if (!text || !parse_uuid(text, (uint8_t *)target + key->offset)) {
         return json_source_fail(source, node, "32 hexadecimal digits with or without dashes");
     }
+    return true;
+}
+
+static bool read_queue_size(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    g_autofree char *text = json_source_text(node);
+    uint64_t number;
+
+    if (!text || !parse_uint(text, 0, LST_QUEUE_SIZE_MAX, &number) ||
+        (number && number < LST_QUEUE_SIZE_MIN)) {
+        return json_source_fail(source, node, "0 or a number from 16 to 1024");
+    }
+    *(uint32_t *)((char *)target + key->offset) = (uint32_t)number;
     return true;
 }
 
@@ -158,14 +172,17 @@ static const JsonKey port_addr_keys[] = {
 
 static const JsonKey port_param_keys[] = {
     {"inline_data_size", NUMBER(ConfigPort, inline_data_size, 0, LST_INLINE_MAX)},
-    {"max_queue_size",
-     NUMBER(ConfigPort, max_queue_size, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX)},
+    {"max_queue_size", .read = read_queue_size, .offset = offsetof(ConfigPort, max_queue_size)},
     {"pi_enable", .read = read_off},
     {.name = NULL},
 };
 
 static const JsonKey port_lockstep_keys[] = {
     {"advertise", STRING(ConfigPort, advertise, CONFIG_TRADDR_MAX)},
+    {"cpda", NUMBER(ConfigPort, cpda, 0, NVTCP_PDA_MAX)},
+    {"max_r2t", NUMBER(ConfigPort, max_r2t, 1, LST_R2TS_MAX)},
+    {"maxh2cdata", NUMBER(ConfigPort, maxh2cdata, NVTCP_MAXH2CDATA_MIN, LST_TRANSFER_MAX)},
+    {"r2t_size", NUMBER(ConfigPort, r2t_size, LST_R2T_SIZE_MIN, LST_TRANSFER_MAX)},
     {.name = NULL},
 };
 
@@ -228,9 +245,16 @@ static const JsonKey attr_keys[] = {
     {.name = NULL},
 };
 
+static const JsonKey subsystem_lockstep_keys[] = {
+    {"max_queue_size", .read = read_queue_size,
+     .offset = offsetof(ConfigSubsystem, max_queue_size)},
+    {.name = NULL},
+};
+
 static const JsonKey subsystem_keys[] = {
     {"allowed_hosts", STRINGS(ConfigSubsystem, allowed_hosts, CONFIG_NQN_MAX)},
     {"attr", OBJECT(attr_keys)},
+    {"lockstep", OBJECT(subsystem_lockstep_keys)},
     {"namespaces",
      LIST(ConfigSubsystem, namespaces, namespace_keys, ConfigNamespace, namespace_element)},
     {"nqn", STRING(ConfigSubsystem, nqn, CONFIG_NQN_MAX), .required = true},

@@ -73,7 +73,9 @@ static bool set_subsystem_attributes(struct lst_subsys *subsystem, const ConfigS
                       error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_max", from->cntlid_max, error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_min", from->cntlid_min, error) &&
-           set_number(set_subsystem, subsystem, "attr_qid_max", from->qid_max, error);
+           set_number(set_subsystem, subsystem, "attr_qid_max", from->qid_max, error) &&
+           set_number(set_subsystem, subsystem, "attr_max_queue_size", from->max_queue_size,
+                      error);
 }
 
 static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
@@ -157,7 +159,11 @@ static bool set_port_attributes(struct lst_port *port, const ConfigPort *from, G
            set_number(set_port, port, "addr_trsvcid", from->trsvcid, error) &&
            lst_port_set(port, "addr_treq", parse_name_of(config_treqs, from->treq), error) &&
            set_number(set_port, port, "param_inline_data_size", from->inline_data_size, error) &&
-           set_number(set_port, port, "param_max_queue_size", from->max_queue_size, error);
+           set_number(set_port, port, "param_max_queue_size", from->max_queue_size, error) &&
+           set_number(set_port, port, "tcp_cpda", from->cpda, error) &&
+           set_number(set_port, port, "tcp_maxh2cdata", from->maxh2cdata, error) &&
+           set_number(set_port, port, "tcp_max_r2t", from->max_r2t, error) &&
+           set_number(set_port, port, "tcp_r2t_size", from->r2t_size, error);
 }
 
 static bool add_port_subsystems(struct lst_target *target, struct lst_port *port,

@@ -195,6 +195,7 @@ static void conn_connected(struct lst_queue *queue)
         conn->ctx.inline_max = queue->inline_size;
     }
     lst_conn_set_capacity(conn, queue->size);
+    lst_conn_trace_memory(conn);
 }
 
 static void conn_shutdown(struct lst_queue *queue)

@@ -55,6 +55,7 @@ struct lst_subsys {
     uint32_t ieee_oui;
     uint32_t cntlid_min, cntlid_max;
     uint32_t qid_max;
+    uint32_t queue_size;                 /* entries of an I/O queue; 0: only the port limits them */
     GPtrArray *hosts;                    /* allowed NQNs */
     struct lst_ns *ns[LST_NSID_MAX + 1]; /* by NSID; [0] stays NULL */
     GHashTable *ctrls;                   /* by CNTLID */
@@ -127,6 +128,9 @@ char *lst_attr_get_zero(const void *object);
 /* Parsers for attribute values; each complains with key, value and @allowed or the range. */
 bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max,
                     uint32_t *result, GError **err);
+/* A queue size; 0 gives @none. */
+bool lst_parse_queue_size(const char *key, const char *value, uint32_t none, uint32_t *result,
+                          GError **err);
 bool lst_parse_bool(const char *key, const char *value, bool *result, GError **err);
 bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count,
                    const char *allowed, GError **err);
@@ -142,6 +146,11 @@ void lst_hash_bytes(const char *text, uint32_t number, uint8_t *bytes, size_t co
 
 struct lst_subsys *lst_subsys_new(struct lst_target *target, const char *nqn, bool discovery);
 void lst_subsys_free(struct lst_subsys *subsys);
+/* Entries of an I/O queue behind a port that allows @port_max. */
+static inline uint32_t lst_subsys_queue_size(const struct lst_subsys *subsys, uint32_t port_max)
+{
+    return subsys->queue_size ? MIN(subsys->queue_size, port_max) : port_max;
+}
 bool lst_subsys_host_allowed(const struct lst_subsys *subsys, const char *hostnqn);
 void lst_port_free(struct lst_port *port);
 bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys);

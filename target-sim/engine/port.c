@@ -218,8 +218,8 @@ static char *get_inline_size(const void *object)
 
 static bool set_queue_size(void *object, const char *key, const char *value, GError **err)
 {
-    return lst_parse_uint(key, value, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX,
-                          &((struct lst_port *)object)->queue_size, err);
+    return lst_parse_queue_size(key, value, LST_QUEUE_SIZE_DEFAULT,
+                                &((struct lst_port *)object)->queue_size, err);
 }
 
 static char *get_queue_size(const void *object)

@@ -38,6 +38,7 @@ struct lst_conn_stats {
     bool data_digest;
     bool sq_flow_control;
     size_t memory;           /* bytes held for this connection now */
+    size_t memory_most;      /* that it may come to hold */
     struct lst_conn_counters counters;
 };
 
@@ -73,6 +74,7 @@ struct lst_target_stats {
     unsigned conns;              /* now */
     unsigned ctrls;              /* now */
     size_t pool_bytes;           /* buffers kept for reuse */
+    size_t conn_bytes;           /* held for all connections now */
 };
 void lst_target_get_stats(const struct lst_target *target, struct lst_target_stats *stats);
 

@@ -112,6 +112,8 @@ const char *lst_subsys_nqn(const struct lst_subsys *subsys);
  *   attr_allow_any_host  0 or 1 (default 0)
  *   attr_cntlid_min, attr_cntlid_max   1..65519, min <= max (default 1, 65519)
  *   attr_qid_max         1..1024 I/O queues per controller (default 128)
+ *   attr_max_queue_size  16..1024 entries of an I/O queue, 0 = what the port allows (default); the
+ *                        smaller of port's and subsystem's counts
  *   attr_pi_enable       0 only: end-to-end protection is not implemented
  * get returns a new string to be freed with g_free(), or NULL. Errors: KEY, VALUE.
  */
@@ -191,7 +193,8 @@ uint32_t lst_port_id(const struct lst_port *port);
  *   addr_tsas     "none" only (default): TLS is not implemented
  *   param_inline_data_size   0..65536, a multiple of 16 (default 16384): in-capsule data of I/O
  *                            commands
- *   param_max_queue_size     16..1024 (default 128): CAP.MQES is this less one
+ *   param_max_queue_size     16..1024, 0 = 128 (default 128): entries of an I/O queue; CAP.MQES
+ *                            is this less one
  *   param_pi_enable          0 only
  *   tcp_cpda        0..31 (default 0): ICResp.CPDA; hosts must start data at multiples of
  *                   (tcp_cpda + 1) * 4 bytes. Linux takes only 0

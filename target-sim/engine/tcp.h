@@ -138,6 +138,10 @@ static inline bool lst_conn_active(const struct lst_conn *conn)
 }
 void lst_conn_tell_ready(struct lst_conn *conn);
 
+/* ---- stats.c */
+/* Tells what a queue that was just connected takes. */
+void lst_conn_trace_memory(const struct lst_conn *conn);
+
 /* ---- conn_cmd.c */
 void lst_conn_set_capacity(struct lst_conn *conn, unsigned entries);
 /* The header of a capsule came: makes conn->rx_req and says where its data go (conn->rx_data). */

@@ -19,7 +19,7 @@ static const char complete[] =
     "               \"trsvcid\": \"4420\", \"trtype\": \"tcp\", \"tsas\": \"none\"},\n"
     "      \"ana_groups\": [{\"ana\": {\"state\": \"optimized\"}, \"grpid\": 1},\n"
     "                     {\"ana\": {\"state\": \"inaccessible\"}, \"grpid\": \"7\"}],\n"
-    "      \"lockstep\": {\"advertise\": \"fec0::2\"},\n"
+    "      \"lockstep\": {\"advertise\": \"fec0::2\", \"max_r2t\": 2},\n"
     "      \"param\": {\"inline_data_size\": \"4096\", \"max_queue_size\": 64,\n"
     "                \"pi_enable\": \"0\"},\n"
     "      \"portid\": 3,\n"
@@ -77,6 +77,10 @@ static void test_complete_file(void)
     g_assert_cmpstr(port->advertise, ==, "fec0::2");
     g_assert_cmpuint(port->inline_data_size, ==, 4096);
     g_assert_cmpuint(port->max_queue_size, ==, 64);
+    g_assert_cmpuint(port->max_r2t, ==, 2);
+    g_assert_cmpuint(port->r2t_size, ==, 262144);
+    g_assert_cmpuint(port->maxh2cdata, ==, 131072);
+    g_assert_cmpuint(port->cpda, ==, 0);
     const ConfigAnaGroup *group = port->ana_groups->pdata[1];
     g_assert_cmpuint(group->grpid, ==, 7);
     g_assert_cmpuint(group->state, ==, 3); /* log page 0Ch: 3h is inaccessible */
@@ -230,9 +234,17 @@ static const struct {
      "file.json:4: ports[0]: key \"portid\" is missing"},
     {"key-twice", "\"portid\": 3,", "\"portid\": 3, \"portid\": 4,",
      "file.json:12: key \"portid\" is given twice in one object; allowed: once"},
-    {"number-out-of-range", "\"max_queue_size\": 64", "\"max_queue_size\": 1025",
-     "file.json:10: ports[0].param.max_queue_size: wrong value 1025; allowed: a number from 16 "
+    {"number-out-of-range", "\"portid\": \"9\"", "\"portid\": \"65536\"",
+     "file.json:13: ports[0].referrals[0].addr.portid: wrong value \"65536\"; allowed: a number from "
+     "0 to 65535"},
+    {"queue-size-out-of-range", "\"max_queue_size\": 64", "\"max_queue_size\": 1025",
+     "file.json:10: ports[0].param.max_queue_size: wrong value 1025; allowed: 0 or a number from 16 "
      "to 1024"},
+    {"queue-size-too-small", "\"max_queue_size\": 64", "\"max_queue_size\": 15",
+     "file.json:10: ports[0].param.max_queue_size: wrong value 15; allowed: 0 or a number from 16 "
+     "to 1024"},
+    {"cpda-out-of-range", "\"max_r2t\": 2", "\"cpda\": 32",
+     "file.json:9: ports[0].lockstep.cpda: wrong value 32; allowed: a number from 0 to 31"},
     {"number-as-string-out-of-range", "\"nsid\": \"6\"", "\"nsid\": \"0\"",
      "file.json:32: subsystems[0].namespaces[1].nsid: wrong value \"0\"; allowed: a number from 1 "
      "to 1024"},
@@ -253,7 +265,7 @@ static const struct {
     {"list-is-an-object", "\"allowed_hosts\": [\"nqn.2014-08.org.nvmexpress:uuid:host1\"]",
      "\"allowed_hosts\": {}",
      "file.json:21: subsystems[0].allowed_hosts: wrong value {}; allowed: an array"},
-    {"object-is-a-string", "\"lockstep\": {\"advertise\": \"fec0::2\"}", "\"lockstep\": \"x\"",
+    {"object-is-a-string", "\"lockstep\": {\"advertise\": \"fec0::2\", \"max_r2t\": 2}", "\"lockstep\": \"x\"",
      "file.json:9: ports[0].lockstep: wrong value \"x\"; allowed: an object"},
     {"trtype", "\"trsvcid\": \"4420\", \"trtype\": \"tcp\"",
      "\"trsvcid\": \"4420\", \"trtype\": \"rdma\"",
