@@ -294,10 +294,19 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
     if (!digest_ok) {
         note_data_digest(conn, treq);
     }
+    if (!digest_ok && !treq->early_status) {
+        treq->early_status = NV_SC_TRANSIENT_TRANSPORT;
+    }
+    if (conn->queue.target->faults_enabled && lst_fault_on_command(conn, treq)) {
+        return;
+    }
+    lst_conn_proceed(conn, treq);
+}
+
+void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq)
+{
     if (treq->early_status) {
         lst_req_complete(&treq->req, treq->early_status);
-    } else if (!digest_ok) {
-        lst_req_complete(&treq->req, NV_SC_TRANSIENT_TRANSPORT);
     } else if (treq->req.data || !treq->req.data_len) {
         execute(treq);
     } else if (conn->wait_head || buffers_full(conn, treq->req.data_len)) {
@@ -361,10 +370,16 @@ void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok)
         note_data_digest(conn, treq);
         treq->digest_failed = true;
     }
+    if (conn->queue.target->faults_enabled && lst_fault_on_data(conn, treq)) {
+        treq->lost = true;
+    }
     if (r2t->received < r2t->len) {
         return;
     }
     r2t_close(conn, r2t);
+    if (treq->lost) {
+        return;
+    }
     if (!treq->digest_failed) {
         ask_for_data(conn, treq);
     }

@@ -37,6 +37,9 @@ static void ic_req(struct lst_conn *conn)
     lst_conn_arm(conn, LST_CONNECT_TIMEOUT_MS);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
               NULL);
+    if (conn->queue.target->faults_enabled && lst_fault_on_ic_req(conn)) {
+        return;
+    }
     lst_conn_send_ic_resp(conn);
 }
 
@@ -218,7 +221,7 @@ void lst_conn_receive(struct lst_conn *conn, const void *data, size_t len)
     const uint8_t *at = data;
 
     conn->counters.rx_bytes += len;
-    while (len && lst_conn_active(conn)) {
+    while (len && lst_conn_active(conn) && !conn->deaf) {
         size_t used = parts[conn->rx](conn, at, len);
 
         at += used;

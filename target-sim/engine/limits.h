@@ -59,6 +59,14 @@ enum lst_limits {
     LST_CONN_BUFFERS = 16 << 20,
     LST_IOV_MAX = 192,                   /* more entries per lst_conn_output() bring nothing */
 
+    /* faults on demand */
+    LST_FAULTS_MAX = 64,                 /* rules of a target */
+    LST_FAULT_US_MAX = 2000000000,       /* any time in a rule, microseconds */
+    LST_FAULT_REORDER_US = 1000000,      /* nothing comes to pass the completion: send it anyway */
+    LST_FAULT_HALF_OPEN_US = 300000000,  /* a host that never notices does not keep us for ever */
+    LST_FAULT_R2T_BYTES = 512,           /* R2TL of an R2T that nobody needs */
+    LST_FAULT_R2T_TTAG = 0xfffe,         /* and its TTAG, which none of ours has */
+
     /* cost of what is idle: buffers kept for reuse by a target */
     LST_POOL_BYTES = 64 << 20,
     LST_POOL_REQS = 65536,

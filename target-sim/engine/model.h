@@ -23,6 +23,7 @@ enum lst_notice { LST_NOTICE_NS, LST_NOTICE_ANA, LST_NOTICE_DISCOVERY, LST_NOTIC
 struct lst_target {
     struct lst_front_ops ops;
     void *front;
+    uint64_t seed;
     uint64_t generation;                 /* of transfer tags; starts from the seed */
     uint64_t now_ns;
     uint64_t start_ns;                   /* the first tick: what power-on hours count from */
@@ -41,6 +42,9 @@ struct lst_target {
     uint64_t genctr;
     uint64_t next_conn_id;
     struct lst_target_stats stats;
+    GPtrArray *faults;                   /* struct lst_fault, in order; NULL: never any */
+    unsigned faults_enabled;             /* nobody looks for faults while it is 0 */
+    unsigned next_fault;
 };
 
 struct lst_subsys {
@@ -169,6 +173,9 @@ void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
  * port any more.
  */
 void lst_conns_forget_port(struct lst_target *target, struct lst_port *port);
+
+/* fault.c */
+void lst_faults_free(struct lst_target *target);
 
 /* Something in the discovery log changed: next generation, notices to discovery controllers. */
 void lst_discovery_changed(struct lst_target *target);

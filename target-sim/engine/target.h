@@ -64,7 +64,7 @@ struct lst_front_ops {
 /*
  * lst_target_new: an empty target.
  * @ops: copied. @front: handed back in each call. @seed: where what a host must not predict begins
- * (so far: the generations in transfer tags); the same seed and the same calls give the same bytes.
+ * (the generations in transfer tags, faults by chance); the same seed and the same calls give the same bytes.
  * Returns the target; free it with lst_target_free(). Never fails.
  */
 struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, uint64_t seed);

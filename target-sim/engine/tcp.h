@@ -30,6 +30,8 @@ struct lst_tx {
     uint8_t current;
     uint8_t pdus;
     void (*sent)(struct lst_conn *conn, struct lst_tx *tx);
+    /* in place of sent, when the connection ends; NULL: somebody else owns it */
+    void (*forget)(struct lst_tx *tx);
 };
 
 /* An R2T and the window of data that it opened, until these have come. */
@@ -48,6 +50,7 @@ struct lst_r2t {
 /* How far a command has come. */
 enum lst_tcp_req_state {
     LST_TREQ_CAPSULE,                    /* its capsule is being received */
+    LST_TREQ_LATE,                       /* a fault delays it */
     LST_TREQ_WAIT_BUFFER,                /* in conn->waiting */
     LST_TREQ_TRANSFER,                   /* R2Ts are out or about to be: H2CData are expected */
     LST_TREQ_EXECUTING,
@@ -61,6 +64,7 @@ struct lst_tcp_req {
     uint16_t slot;
     bool hashed;
     bool digest_failed;
+    bool lost;                           /* by a fault: never to be completed */
     uint16_t early_status;               /* found before the data came: 0 = execute */
     struct lst_tcp_req *cid_next;
     struct lst_tcp_req *wait_next;
@@ -81,6 +85,8 @@ struct lst_conn {
     void *opaque;
     char *local;
     char *peer;
+    uint64_t opened_ns;
+    bool deaf;                           /* by a fault: input is thrown away */
     bool freed;                          /* by the front; lives on for orphans */
     bool ready_told;
     unsigned orphans;                    /* requests at backends when freed */
@@ -117,6 +123,7 @@ struct lst_conn {
 
     struct lst_tx *tx_head, *tx_tail;
     size_t tx_pending;
+    struct lst_conn_faults *faults;      /* NULL: none has ever acted here */
     struct lst_conn_counters counters;
 };
 
@@ -150,6 +157,8 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok);
 /* The same for H2CData. */
 void lst_conn_h2c_data(struct lst_conn *conn);
 void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok);
+/* The command is here: lets it begin. */
+void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
 
 /* ---- conn_tx.c */
@@ -159,7 +168,29 @@ void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const
 /* Sends one for @treq's next data. */
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq);
+/* Sends an R2T that belongs to no window: what a fault asks for. */
+void lst_conn_send_stray_r2t(struct lst_conn *conn, uint16_t cid, uint16_t ttag, uint32_t len);
 /* Frees control PDUs that are still in the output; requests are released by their owner. */
 void lst_conn_forget_output(struct lst_conn *conn);
+void lst_tx_start(struct lst_tx *tx, void (*sent)(struct lst_conn *conn, struct lst_tx *tx));
+void lst_tx_add(struct lst_tx *tx, void *base, size_t len);
+/* Puts @tx behind what is to be sent, past all faults. */
+void lst_conn_push(struct lst_conn *conn, struct lst_tx *tx);
+
+/* ---- fault_conn.c; called only if a target has rules, or if conn->faults is there */
+/* An ICReq, a command, data of a command are complete. True: the engine is not to act on them. */
+bool lst_fault_on_ic_req(struct lst_conn *conn);
+bool lst_fault_on_command(struct lst_conn *conn, struct lst_tcp_req *treq);
+bool lst_fault_on_data(struct lst_conn *conn, struct lst_tcp_req *treq);
+/* @tx is about to be sent; @sqe is its command's, or NULL. True: it was taken over. */
+bool lst_fault_on_output(struct lst_conn *conn, struct lst_tx *tx, const struct nv_sqe *sqe);
+/* Does what could not be done inside the core: ends the connection, lets owners of output go. */
+void lst_fault_settle(struct lst_conn *conn);
+/* Bytes of the output that may leave now, at most @pending. */
+size_t lst_fault_allowed(const struct lst_conn *conn, size_t pending);
+void lst_fault_consumed(struct lst_conn *conn, size_t len);
+/* True: the connection is to look alive although it is not. */
+bool lst_fault_stays_open(const struct lst_conn *conn);
+void lst_fault_conn_end(struct lst_conn *conn);
 
 #endif
