@@ -134,11 +134,18 @@ typedef struct ConfigPort {
     GPtrArray *subsystems;     /* of char *, NQNs */
 } ConfigPort;
 
+/* A rule that makes the target misbehave: keys and values as the engine takes them. */
+typedef struct ConfigFault {
+    unsigned line;
+    GPtrArray *values; /* of char *: key, value, key, value ... */
+} ConfigFault;
+
 typedef struct Config {
     char *file;            /* for messages; NULL if generated */
     GPtrArray *hosts;      /* of ConfigHost * */
     GPtrArray *ports;      /* of ConfigPort * */
     GPtrArray *subsystems; /* of ConfigSubsystem * */
+    GPtrArray *faults;     /* of ConfigFault * */
 } Config;
 
 /* What the generator's flags ask for. */
@@ -170,6 +177,7 @@ ConfigSubsystem *config_subsystem_new(void);
 ConfigNamespace *config_namespace_new(void);
 ConfigAnaGroup *config_ana_group_new(void);
 ConfigReferral *config_referral_new(void);
+ConfigFault *config_fault_new(void);
 
 /**
  * config_find_subsystem - look a subsystem up by its NQN

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/json_reader.h"
+#include "engine/fault.h"
 #include "lockstep/nvme_tcp.h"
 
 static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
@@ -90,6 +91,20 @@ static bool read_off(JsonSource *source, JsonNode *node, const JsonKey *key G_GN
     return true;
 }
 
+/* The engine knows which values are right (setup.c). */
+static bool read_fault_value(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    ConfigFault *fault = target;
+    char *text = json_source_text(node);
+
+    if (!text) {
+        return json_source_fail(source, node, "a string or a number");
+    }
+    g_ptr_array_add(fault->values, g_strdup(key->name));
+    g_ptr_array_add(fault->values, text);
+    return true;
+}
+
 static const ParseName trtypes[] = {{"tcp", 3}, {NULL, 0}};
 static const ParseName sectypes[] = {{"none", 0}, {NULL, 0}};
 static const ParseName referral_treqs[] = {{"not specified", 0}, {NULL, 0}};
@@ -124,6 +139,7 @@ static void *port_element(void) { return config_port_new(); }
 static void *subsystem_element(void) { return config_subsystem_new(); }
 static void *namespace_element(void) { return config_namespace_new(); }
 static void *ana_group_element(void) { return config_ana_group_new(); }
+static void *fault_element(void) { return config_fault_new(); }
 static void *referral_element(void) { return config_referral_new(); }
 
 static const JsonKey host_keys[] = {
@@ -261,7 +277,17 @@ static const JsonKey subsystem_keys[] = {
     {.name = NULL},
 };
 
+static const JsonKey fault_keys[] = {
+    {"name", .read = read_fault_value},
+#define FAULT_KEY(id, key) {key, .read = read_fault_value},
+    LST_FAULT_KEYS(FAULT_KEY)
+#undef FAULT_KEY
+    {"enable", .read = read_fault_value},
+    {.name = NULL},
+};
+
 static const JsonKey config_keys[] = {
+    {"faults", LIST(Config, faults, fault_keys, ConfigFault, fault_element)},
     {"hosts", LIST(Config, hosts, host_keys, ConfigHost, host_element)},
     {"ports", LIST(Config, ports, port_keys, ConfigPort, port_element), .required = true},
     {"subsystems",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "engine/fault.h"
 
 static bool is_open(const Connection *connection)
 {
@@ -34,7 +35,10 @@ static void watch(Connection *connection, bool blocked)
     } else if (pending <= SERVER_PENDING_LOW) {
         connection->held = false;
     }
-    if (!connection->held && !connection->server->draining) {
+    if (lst_conn_is_half_open(connection->engine)) {
+        /* A fault: read nothing, but do not miss that the host is gone. */
+        events = EPOLLRDHUP;
+    } else if (!connection->held && !connection->server->draining) {
         events |= EPOLLIN;
     }
     if (!server_watch(connection->server, &connection->source, events)) {
@@ -171,6 +175,11 @@ void connection_close(Connection *connection)
     if (connection->has_output) {
         connection->has_output = false;
         g_queue_unlink(&server->output, &connection->output_node);
+    }
+    if (lst_conn_wants_reset(connection->engine)) {
+        const struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     }
     /* Closing takes it out of the epoll set as well. */
     close(fd);

@@ -328,6 +328,9 @@ Server *server_new(Config *config, uint64_t seed, GError **error)
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll: %s", g_strerror(errno));
         return NULL;
     }
+    if (!setup_faults(server->target, config, error)) {
+        return NULL;
+    }
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
     if (!watch_drives(server, seed, error) ||

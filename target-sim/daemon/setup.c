@@ -5,7 +5,10 @@
  */
 #include "daemon/setup.h"
 
+#include <string.h>
+
 #include "daemon/backend.h"
+#include "engine/fault.h"
 
 /*
  * Says which part of the configuration an error is about. The engine's own
@@ -226,4 +229,37 @@ struct lst_port *setup_port(struct lst_target *target, const Config *config, gui
         return NULL;
     }
     return port;
+}
+
+/* Enabled unless the file says otherwise, and last: then the engine looks at the rule as a whole. */
+static bool set_fault(struct lst_fault *fault, const ConfigFault *from, GError **error)
+{
+    const char *enable = "1";
+
+    for (guint i = 0; i < from->values->len; i += 2) {
+        const char *key = from->values->pdata[i], *value = from->values->pdata[i + 1];
+
+        if (!strcmp(key, "enable")) {
+            enable = value;
+        } else if (!lst_fault_set(fault, key, value, error)) {
+            return false;
+        }
+    }
+    return lst_fault_set(fault, "enable", enable, error);
+}
+
+bool setup_faults(struct lst_target *target, const Config *config, GError **error)
+{
+    for (guint i = 0; i < config->faults->len; i++) {
+        const ConfigFault *from = config->faults->pdata[i];
+        GError *cause = NULL;
+        struct lst_fault *fault = lst_target_add_fault(target, &cause);
+
+        if (!fault || !set_fault(fault, from, &cause)) {
+            g_autofree char *part = g_strdup_printf("faults[%u]", i);
+
+            return refuse(config, from->line, part, cause, error);
+        }
+    }
+    return true;
 }

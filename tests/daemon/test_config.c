@@ -12,7 +12,8 @@
 /* Every key that nvmetcli writes on Linux 6.12, and ours. */
 static const char complete[] =
     "{\n"
-    "  \"hosts\": [{\"nqn\": \"nqn.2014-08.org.nvmexpress:uuid:host1\"}],\n"
+    "  \"hosts\": [{\"nqn\": \"nqn.2014-08.org.nvmexpress:uuid:host1\"}],"
+    "  \"faults\": [{\"pdu\": \"r2t\", \"opcode\": 1, \"action\": \"drop\"}],\n"
     "  \"ports\": [\n"
     "    {\n"
     "      \"addr\": {\"adrfam\": \"ipv6\", \"traddr\": \"::1\", \"treq\": \"not specified\",\n"
@@ -81,6 +82,14 @@ static void test_complete_file(void)
     g_assert_cmpuint(port->r2t_size, ==, 262144);
     g_assert_cmpuint(port->maxh2cdata, ==, 131072);
     g_assert_cmpuint(port->cpda, ==, 0);
+    /* Keys and values as they stand in the file. */
+    const ConfigFault *fault = config->faults->pdata[0];
+    static const char *const rule[] = {"pdu", "r2t", "opcode", "1", "action", "drop"};
+    g_assert_cmpuint(fault->line, ==, 2);
+    g_assert_cmpuint(fault->values->len, ==, G_N_ELEMENTS(rule));
+    for (guint i = 0; i < G_N_ELEMENTS(rule); i++) {
+        g_assert_cmpstr(fault->values->pdata[i], ==, rule[i]);
+    }
     const ConfigAnaGroup *group = port->ana_groups->pdata[1];
     g_assert_cmpuint(group->grpid, ==, 7);
     g_assert_cmpuint(group->state, ==, 3); /* log page 0Ch: 3h is inaccessible */
@@ -228,8 +237,8 @@ static const struct {
      "\"256M\"); allowed keys here: nguid, path, uuid"},
     {"unknown-key-at-top", "\"hosts\": [", "\"host\": [",
      "file.json:2: host: unknown key (its value is "
-     "[{\"nqn\":\"nqn.2014-08.org.nvmexpress:uuid:host1\"}]); allowed keys here: hosts, ports, "
-     "subsystems"},
+     "[{\"nqn\":\"nqn.2014-08.org.nvmexpress:uuid:host1\"}]); allowed keys here: faults, hosts, "
+     "ports, subsystems"},
     {"missing-key", "\"portid\": 3,", "",
      "file.json:4: ports[0]: key \"portid\" is missing"},
     {"key-twice", "\"portid\": 3,", "\"portid\": 3, \"portid\": 4,",
@@ -367,7 +376,7 @@ static void test_not_a_configuration(void)
     g_autofree char *long_key = g_strconcat("{\"", k_100000, "\": 1}", NULL);
     g_autofree char *long_key_message =
         g_strconcat("file.json:1: ", k_120, "...: unknown key (its value is 1); allowed keys here: "
-                    "hosts, ports, subsystems", NULL);
+                    "faults, hosts, ports, subsystems", NULL);
 
     assert_refused("", "file.json: the file has nothing; " ONE_OBJECT);
     assert_refused(" \n", "file.json: the file has nothing; " ONE_OBJECT);
@@ -379,10 +388,10 @@ static void test_not_a_configuration(void)
     assert_refused("{\"hosts\": [{\"nqn\": \"a\\u0000b\"}]}", "file.json: the file has \\u0000 "
                    "within a string; " ONE_OBJECT);
     assert_refused("{\"a\\\\u0000\": 1}", "file.json:1: a\\\\u0000: unknown key (its value is 1); "
-                   "allowed keys here: hosts, ports, subsystems");
+                   "allowed keys here: faults, hosts, ports, subsystems");
     /* What a terminal would obey, and what would fill it. */
     assert_refused("{\"a\\u001b[31m\\nb\": 1}", "file.json:1: a\\033[31m\\nb: unknown key "
-                   "(its value is 1); allowed keys here: hosts, ports, subsystems");
+                   "(its value is 1); allowed keys here: faults, hosts, ports, subsystems");
     assert_refused(long_key, long_key_message);
     /* RFC 8259, 6: no hexadecimal, no leading zeros, which others read as octal. */
     assert_refused("{\"a\": 0x10}", "file.json: the file has a number that starts with 0; "
@@ -390,7 +399,7 @@ static void test_not_a_configuration(void)
     assert_refused("{\"a\": [1,-010]}", "file.json: the file has a number that starts with 0; "
                    ONE_OBJECT);
     assert_refused("{\"a\": [0, 0.5, 100, 5e+00, 1.05]}", "file.json:1: a: unknown key (its "
-                   "value is [0,0.5,100,5.0,1.05]); allowed keys here: hosts, ports, subsystems");
+                   "value is [0,0.5,100,5.0,1.05]); allowed keys here: faults, hosts, ports, subsystems");
     /* RFC 8259, 7: control characters within strings must be escaped. */
     assert_refused("{\"a\tb\": 1}", "file.json: the file has a control character within a string; "
                    ONE_OBJECT);
