@@ -246,4 +246,5 @@ static void add_options(void)
                                           "file for a chained hash of the vCPUs' state");
 }
 
-opts_init(add_options);
+/* The first stage at which all types are known; options are not yet. */
+migration_init(add_options);
