@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs in the guest, before each script: what they share. The variables at the
 # top of boot.sh come from testbed:
-#   TRADDR PORT           where the target's discovery answers
+#   TRADDR PORT           where the target's discovery answers; PORT may name several
 #   CONNECT               further options for nvme connect-all
 #   CONTROLLERS SPACES    how many controllers and namespaces must appear
 
@@ -12,10 +12,12 @@ fail() {
 }
 
 connect_all() {
-    # shellcheck disable=SC2086
-    nvme connect-all -t tcp -a "$TRADDR" -s "$PORT" $CONNECT >/run/connect.log 2>&1 ||
-        fail "nvme connect-all: $(tail -n 3 /run/connect.log)"
-    local tries=0
+    local tries=0 port
+    for port in $PORT; do
+        # shellcheck disable=SC2086
+        nvme connect-all -t tcp -a "$TRADDR" -s "$port" $CONNECT >/run/connect.log 2>&1 ||
+            fail "nvme connect-all: $(tail -n 3 /run/connect.log)"
+    done
     while [ "$(controllers_live)" -lt "$CONTROLLERS" ] || [ "$(namespaces | wc -l)" -lt "$SPACES" ]; do
         tries=$((tries + 1))
         [ $tries -lt 400 ] ||

@@ -41,12 +41,20 @@ def batch_wanted(options):
 
 
 def start(run, options, script, variables):
-    """Start target and guest with a script of scripts/guest/; they end with the Run."""
+    """Start target and guest with a script of scripts/guest/; they end with the Run.
+
+    Returns the accelerator and the Target, which in lockstep mode is None.
+    """
+    opts.check_lockstep(options)
     machine.need(machine.paths.QEMU, "QEMU")
     machine.need(options.kernel, "the kernel")
     machine.need(options.initrd, "the image")
+    accel = machine.choose_accel(options.accel, options.lockstep)
+    if options.lockstep:
+        run.give_script(script, {**in_guest_target(options), **variables}, before=["nvmet.sh"])
+        run.start_qemu(options, accel)
+        return accel, None
     machine.need(machine.paths.TARGET_SIM, "target-sim")
-    accel = machine.choose_accel(options.accel)
     target = Target(run.folder, opts.target_arguments(options))
     run.targets.append(target)
     target.start()
@@ -59,6 +67,19 @@ def start(run, options, script, variables):
         "CONTROLLERS": controllers, "SPACES": spaces, **variables})
     run.start_qemu(options, accel)
     return accel, target
+
+
+def in_guest_target(options):
+    """The variables of nvmet.sh and common.sh for the kernel's target, a port for each path."""
+    return {"TRADDR": "127.0.0.1", "PORT": " ".join(str(4420 + path) for path in range(options.paths)),
+            "CONNECT": opts.connect_options(options), "CONTROLLERS": options.subsystems * options.paths,
+            "SPACES": options.subsystems * options.namespaces, "NVMET_SUBSYSTEMS": options.subsystems,
+            "NVMET_PATHS": options.paths, "NVMET_NAMESPACES": options.namespaces,
+            "NVMET_KIB": -(-options.size // 1024)}
+
+
+def machine_name(options, accel):
+    return f"{'lockstep' if options.lockstep else accel}, {options.cpus} CPUs"
 
 
 def show_table(run):
@@ -92,8 +113,9 @@ def shell(run, options, began):
     run.kernel_options += ["lockstep.shell", f"lockstep.tty={rows}x{columns}"]
     if re.fullmatch(r"[a-z0-9-]+", os.environ.get("TERM", "")):
         run.kernel_options.append(f"TERM={os.environ['TERM']}")
+    run.interactive = True
     accel, _ = start(run, options, "shell.sh", {})
-    say(f"guest starts ({accel}, {options.cpus} CPUs); console log: {run.console_log}")
+    say(f"guest starts ({machine_name(options, accel)}); console log: {run.console_log}")
     run.wait_mark("begin", "shell", CONNECT_SECONDS)
     show_table(run)
     say(f"ready after {time.monotonic() - began:.1f} s; leave with exit, poweroff or Ctrl-]")
@@ -105,7 +127,7 @@ def shell(run, options, began):
 def demo(run, options, began):
     options.digests = True
     accel, _ = start(run, options, "demo.sh", {"DEMO_SIZE": DEMO_SIZE})
-    say(f"guest starts ({accel}, {options.cpus} CPUs)")
+    say(f"guest starts ({machine_name(options, accel)})")
     run.wait_mark("begin", "demo", CONNECT_SECONDS)
     show_table(run)
     say(f"connected after {time.monotonic() - began:.1f} s; fio writes and verifies on every namespace")

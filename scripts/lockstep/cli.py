@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from . import boot, debug, doctor, experiments
+from . import boot, debug, diverge, doctor, experiments
 from .machine import MachineError
 from .progress import end_as_interrupted
 from .run import GuestError
@@ -19,7 +19,7 @@ def parser():
         prog="testbed", description="Lockstep: a full-system NVMe-over-TCP laboratory.",
         epilog="Each verb has its own --help. docs/ has a page for each activity.")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
-    for module in (boot, experiments, debug, doctor):
+    for module in (boot, experiments, debug, diverge, doctor):
         module.add_parser(verbs)
     return top
 

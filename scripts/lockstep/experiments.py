@@ -6,7 +6,7 @@ import sys
 import time
 from datetime import datetime, timezone
 
-from . import boot, fetch, options as opts, paths, table
+from . import boot, fetch, machine, options as opts, paths, table
 from .run import Run, GuestError
 
 SMOKE_SIZE = 4 << 20            # bytes written and verified, then read, on each namespace
@@ -64,13 +64,21 @@ def point(name, job, direction):
             "errors": job["error"]}
 
 
+def system(accel, options):
+    """What the figures were measured on."""
+    common = {"accel": accel, "cpus": options.cpus, "memory_mib": options.memory, "digests": options.digests}
+    if options.lockstep:
+        return {"mode": "lockstep", **common, "quantum_ns": options.quantum or 1000, "seed": options.seed or 0,
+                "rate": options.rate or "1", "pause_ns": options.pause or 40}
+    return {"mode": "live", **common, "nic": options.nic or machine.NIC}
+
+
 def smoke_result(run, accel, options, subsystems):
     written = json.loads(run.blob("verify.json"))["jobs"]
     read = json.loads(run.blob("read.json"))["jobs"]
     verified = all(j["error"] == 0 and j["read"]["io_bytes"] == j["write"]["io_bytes"] == SMOKE_SIZE for j in written)
     return {
-        "system": {"mode": "live", "accel": accel, "cpus": options.cpus, "memory_mib": options.memory,
-                   "nic": options.nic, "digests": options.digests},
+        "system": system(accel, options),
         "subsystems": subsystems,
         "verified": verified,
         "write": [point(j["jobname"], j, "write") for j in written],
@@ -92,7 +100,7 @@ def run_main(options):
     began, started = time.monotonic(), datetime.now(timezone.utc).isoformat(timespec="seconds")
     with Run(name, results=paths.RESULTS) as run:
         accel, _ = boot.start(run, options, f"{name}.sh", {"SMOKE_SIZE": SMOKE_SIZE})
-        boot.say(f"{name}: guest starts ({accel}, {options.cpus} CPUs)")
+        boot.say(f"{name}: guest starts ({boot.machine_name(options, accel)})")
         for phase in ("verify", "read"):
             run.wait_mark("begin", phase, RUN_SECONDS)
             boot.say(f"{name}: {phase} after {time.monotonic() - began:.1f} s")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The QEMU command line of a live-mode machine, and the choice of an accelerator."""
+"""The QEMU command line of a machine, live or lockstep, and the choice of an accelerator."""
 import json
 import os
 import signal
@@ -8,6 +8,7 @@ import subprocess
 from . import paths
 
 KVM_PROBE_SECONDS = 6
+NIC = "virtio-net-pci"          # without --nic
 
 COMMAND_LINE = ["console=ttyS0", "quiet", "panic=-1", "oops=panic", "softlockup_panic=1",
                 "hung_task_panic=1", "tsc=reliable"]
@@ -15,6 +16,11 @@ COMMAND_LINE = ["console=ttyS0", "quiet", "panic=-1", "oops=panic", "softlockup_
 # Without it each secondary CPU measures its delay loop anew, 0.1 s each under TCG.
 # A value for a faster CPU than any only makes delays longer.
 TCG_COMMAND_LINE = ["lpj=16000000"]
+
+# The counter runs at 1 GHz in guest time; a kernel that measures it against another clock, or
+# one vCPU's against another's, finds rounds instead. lpj is 1 GHz divided by CONFIG_HZ.
+LOCKSTEP_COMMAND_LINE = ["clocksource=tsc", "tsc_early_khz=1000000", "lpj=4000000"]
+LOCKSTEP_DATE = "2025-01-01T00:00:00"
 
 
 class MachineError(Exception):
@@ -72,8 +78,10 @@ def kvm_works():
     return works
 
 
-def choose_accel(wanted):
+def choose_accel(wanted, lockstep=False):
     """'kvm' or 'tcg' for 'auto', 'kvm' or 'tcg'. Raises MachineError where KVM is asked for and does not work."""
+    if lockstep:
+        return "tcg"
     if wanted == "tcg":
         return "tcg"
     works = kvm_works()
@@ -95,27 +103,46 @@ def cpu_options(cpus, accel):
     return ["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", f"{cpus},maxcpus={max(cpus, 2)}"]
 
 
+def lockstep_options(options):
+    """Accelerator, CPU model and count, clock and randomness, all a function of the options."""
+    keys = {"quantum": options.quantum, "seed": options.seed, "rate": options.rate, "pause": options.pause,
+            "hash-log": options.hash_log and in_list(options.hash_log.absolute()),
+            "hash-rounds": options.hash_rounds}
+    accel = "".join(f",lockstep-{key}={value}" for key, value in keys.items() if value is not None)
+    # QEMU's own random numbers, for RDRAND and the like, take a number of 64 bits as well.
+    return ["-accel", f"tcg,lockstep=on{accel}", "-cpu", "max,-monitor", "-smp", options.cpus,
+            "-rtc", f"base={LOCKSTEP_DATE},clock=vm", "-seed", options.seed or 0]
+
+
 def in_list(path):
     """A path as the value of one of an option's several keys: commas separate them."""
     return str(path).replace(",", ",,")
 
 
+def console_chardev(options, run):
+    """A person needs a socket. A file never makes the guest wait for its reader, so without one lockstep has that."""
+    if options.lockstep and not run.interactive:
+        return f"file,id=console,path={in_list(run.console_log)}"
+    return (f"socket,id=console,path={in_list(run.console_socket)},server=on,wait=off,"
+            f"logfile={in_list(run.console_log)}")
+
+
 def command(options, accel, run):
     """The whole QEMU command for a machine.
 
-    options: cpus, memory (MiB), nic, kernel, initrd, append (see cli.py).
+    options: cpus, memory (MiB), nic, kernel, initrd, append, lockstep's (see options.py).
     run: the Run whose folders, sockets and boot time-out are used.
     """
-    accel_line = TCG_COMMAND_LINE if accel == "tcg" else []
+    accel_line = (LOCKSTEP_COMMAND_LINE if options.lockstep else TCG_COMMAND_LINE if accel == "tcg" else [])
     append = " ".join([*COMMAND_LINE, *accel_line, *run.kernel_options, *options.append])
     argv = [paths.QEMU, *firmware_options(), "-name", "lockstep", "-M", "q35",
-            *cpu_options(options.cpus, accel), "-m", f"{options.memory}M",
+            *(lockstep_options(options) if options.lockstep else cpu_options(options.cpus, accel)), "-m", f"{options.memory}M",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", options.kernel, "-initrd", options.initrd, "-append", append,
-            "-chardev", f"socket,id=console,path={in_list(run.console_socket)},server=on,wait=off,"
-                        f"logfile={in_list(run.console_log)}",
+            "-chardev", console_chardev(options, run),
             "-serial", "chardev:console",
             "-device", f"lockstep-control,in={in_list(run.folder_in)},out={in_list(run.folder_out)},"
-                       f"boot-timeout={run.boot_timeout}",
-            "-netdev", "user,id=net0", "-device", f"{options.nic},netdev=net0,romfile="]
+                       f"boot-timeout={run.boot_timeout}"]
+    if not options.lockstep:
+        argv += ["-netdev", "user,id=net0", "-device", f"{options.nic or NIC},netdev=net0,romfile="]
     return [str(a) for a in argv + run.qemu_options]

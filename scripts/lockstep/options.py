@@ -40,13 +40,60 @@ def add_machine(parser, cpus=4):
                        help="guest memory in MiB, 256 to 65536 (default 1024)")
     group.add_argument("--accel", choices=("auto", "kvm", "tcg"), default="auto",
                        help="auto takes KVM where a probe shows that it works, else TCG (default auto)")
-    group.add_argument("--nic", choices=NICS, default=NICS[0], help=f"the guest's NIC (default {NICS[0]})")
+    group.add_argument("--nic", choices=NICS, help=f"the guest's NIC (default {NICS[0]}; none in lockstep mode)")
     group.add_argument("--kernel", type=Path, default=paths.VMLINUX, metavar="FILE",
                        help="kernel to boot, vmlinux or bzImage (default the built one)")
     group.add_argument("--initrd", type=Path, default=paths.INITRAMFS, metavar="FILE",
                        help="initramfs to boot (default the built one)")
     group.add_argument("--append", action="append", default=[], metavar="OPTION",
                        help="a further option for the kernel's command line; may be repeated")
+    add_lockstep(parser)
+
+
+def rate(text):
+    found = re.fullmatch(r"(\d+)(?:/(\d+))?", text)
+    if not found or not all(1 <= int(part or 1) <= 16 for part in found.groups()):
+        raise argparse.ArgumentTypeError(f"'{text}': N or N/M is needed, each 1 to 16")
+    return text
+
+
+LOCKSTEP_ONLY = ("quantum", "seed", "rate", "pause", "hash_log", "hash_rounds")
+
+
+def add_lockstep(parser):
+    group = parser.add_argument_group(
+        "lockstep", "Guest time is counted in instructions, the same in every run. The kernel's own target "
+                    "in the guest serves the namespaces, over loopback: nothing of the host takes part.")
+    group.add_argument("--lockstep", action="store_true", help="run in lockstep mode")
+    group.add_argument("--quantum", type=number(100, 65535), metavar="NS",
+                       help="guest time of a round, 100 to 65535 ns (default 1000)")
+    group.add_argument("--seed", type=number(0, (1 << 64) - 1), metavar="S",
+                       help="0: the plain order; any other: another interleaving, and it again each time (default 0)")
+    group.add_argument("--rate", type=rate, metavar="N/M", help="guest instructions per ns (default 1)")
+    group.add_argument("--pause", type=number(1, 10000), metavar="NS",
+                       help="guest time of a PAUSE instruction, 1 to 10000 ns (default 40)")
+    group.add_argument("--hash-log", type=Path, metavar="FILE",
+                       help="write a chained hash of the vCPUs' state there, for testbed diverge")
+    group.add_argument("--hash-rounds", type=number(1, (1 << 32) - 1), metavar="N",
+                       help="rounds between two records of the hash log (default 1000)")
+
+
+def check_lockstep(options):
+    """Options that need lockstep mode, and those that cannot be in it: ValueError names them."""
+    if not options.lockstep:
+        for name in LOCKSTEP_ONLY:
+            if getattr(options, name) is not None:
+                raise ValueError(f"--{name.replace('_', '-')} needs --lockstep beside it")
+        return
+    if options.accel == "kvm":
+        raise ValueError("--accel kvm: in lockstep mode instructions are counted, which needs tcg")
+    if options.nic:
+        raise ValueError(f"--nic {options.nic}: in lockstep mode the guest has no NIC, as the host would answer")
+    if getattr(options, "config", None):
+        raise ValueError("--config: in lockstep mode the guest's kernel is the target; "
+                         "use --subsystems, --paths and --namespaces")
+    if getattr(options, "block_size", 512) != 512:
+        raise ValueError(f"--block-size {options.block_size}: in lockstep mode it is 512")
 
 
 def add_target(parser):

@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from . import machine, paths
-from .terminal import Console
+from .terminal import Console, FileConsole
 
 BOOT_SECONDS = 60           # from power-on to the guest's first sign of life
 GUEST_SCRIPTS = paths.TOP / "scripts" / "guest"
@@ -54,6 +54,7 @@ class Run:
         self.qemu_options = []
         self.targets = []
         self.watch_targets = True
+        self.interactive = False    # a person is at the console
         self.qemu = None
         self.console = None
         self.failed = False
@@ -78,10 +79,10 @@ class Run:
         """A file that the guest can get by name."""
         (self.folder_in / name).write_text(text)
 
-    def give_script(self, name, variables):
-        """boot.sh for the guest: the variables, the common part, then the named script."""
+    def give_script(self, name, variables, before=()):
+        """boot.sh for the guest: the variables, the common part, those named in before, then the named script."""
         lines = [f"{key}={shell_quote(value)}\n" for key, value in variables.items()]
-        parts = [GUEST_SCRIPTS / "common.sh", GUEST_SCRIPTS / name]
+        parts = [GUEST_SCRIPTS / part for part in ("common.sh", *before, name)]
         self.give("boot.sh", "".join(lines) + "".join(p.read_text() for p in parts))
 
     def start_qemu(self, options, accel):
@@ -90,6 +91,9 @@ class Run:
         with open(self.folder / "qemu.log", "wb") as log:
             self.qemu = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                          start_new_session=True, preexec_fn=_die_with_parent)
+        if options.lockstep and not self.interactive:
+            self.console = FileConsole()
+            return
         try:
             self.console = Console(self.console_socket, self.qemu.poll)
         except OSError:
