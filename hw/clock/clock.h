@@ -111,8 +111,8 @@ void lockstep_kick(CPUState *cpu);
 /* Between rounds or at a debugger's stop: lets the main loop in if it wants to, waits while the
  * machine is stopped. @idle: there is nothing to run, wait for something. */
 void lockstep_boundary(bool idle);
-/* A breakpoint was hit inside a slice: hands over to the main loop, returns when it goes on. */
-void lockstep_debug_stop(void);
+/* @cpu hit a breakpoint inside its slice: hands over to the main loop, returns when it goes on. */
+void lockstep_debug_stop(CPUState *cpu);
 
 /* ---- interrupts.c ---- */
 

@@ -135,13 +135,15 @@ void lockstep_boundary(bool idle)
     }
 }
 
-void lockstep_debug_stop(void)
+void lockstep_debug_stop(CPUState *cpu)
 {
     AioContext *ctx = qemu_get_aio_context();
-    CPUState *cpu = current_cpu;
     BHList round_work;
-    bool stopped = false;
+    bool stopped = false, alone = lockstep.alone;
 
+    /* Wake-ups from here on are the host's: they must not cut the slice. */
+    lockstep.alone = false;
+    cpu_handle_guest_debug(cpu);
     /* What the round has left for its end is not for the main loop to do now. */
     QSLIST_MOVE_ATOMIC(&round_work, &ctx->bh_list);
     wake_main_loop();
@@ -161,5 +163,6 @@ void lockstep_debug_stop(void)
         /* what the main loop has left */
     }
     ctx->bh_list = round_work;
+    lockstep.alone = alone;
     current_cpu = cpu;
 }

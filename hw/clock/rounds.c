@@ -129,8 +129,7 @@ static void run_slice(LockstepCpu *lc, int64_t to)
         reason = tcg_cpu_exec(cpu);
         bql_lock();
         if (reason == EXCP_DEBUG) {
-            cpu_handle_guest_debug(cpu);
-            lockstep_debug_stop();
+            lockstep_debug_stop(cpu);
         }
         /* Every other reason to come back is the host's; the guest must not notice. */
     } while (cpu->neg.icount_decr.u16.low && !(cpu->halted && !cpu_has_work(cpu)));
