@@ -20,6 +20,7 @@ enum {
     LOCKSTEP_RATE_MAX = 16,         /* of numerator and denominator */
     LOCKSTEP_PAUSE_MAX = 10000,     /* ns */
     LOCKSTEP_VECTORS = 256,
+    LOCKSTEP_CHAIN = 16,            /* digits */
     LOCKSTEP_SPIN_REGS = 17,        /* 16 general registers and the instruction pointer */
 };
 
@@ -47,11 +48,11 @@ typedef enum LockstepSignal {
 
 /* Interrupts of other vCPUs and of devices on their way to one vCPU. */
 typedef struct LockstepHeld {
-    unsigned count;
+    uint32_t count;
     int64_t next;           /* ticks: the earliest of all, INT64_MAX: none */
     DECLARE_BITMAP(vectors, LOCKSTEP_VECTORS);
     DECLARE_BITMAP(levels, LOCKSTEP_VECTORS);   /* which are level-triggered */
-    unsigned signals;       /* 1 << LockstepSignal */
+    uint32_t signals;       /* 1 << LockstepSignal */
     int64_t vector_time[LOCKSTEP_VECTORS];
     int64_t signal_time[LOCKSTEP_SIGNALS];
 } LockstepHeld;
@@ -70,7 +71,9 @@ typedef struct LockstepClock {
     LockstepConfig config;
     int64_t now;            /* ticks: start of the round, or the boundary */
     uint64_t round;         /* rounds since power-on */
-    unsigned cpus;
+    uint64_t random;        /* words drawn by the machine */
+    uint8_t chain[LOCKSTEP_CHAIN];      /* the last record's hash, in hexadecimal */
+    uint32_t cpus;
     LockstepCpu *cpu;       /* in the order of cpu_index */
 
     LockstepCpu *running;   /* whose slice runs now; NULL between slices */
@@ -101,6 +104,8 @@ static inline LockstepCpu *lockstep_cpu(CPUState *cpu)
 int64_t lockstep_now(void);
 /* Guest time in ns. Any thread. */
 int64_t lockstep_now_ns(void);
+/* Between slices: it is @ticks now. */
+void lockstep_set_now(int64_t ticks);
 /* End the running slice after @ticks more, or sooner if it would have ended sooner. */
 void lockstep_slice_cut(int64_t ticks);
 /* A timer or bottom half is new: a vCPU that runs alone must not run past it. */

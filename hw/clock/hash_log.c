@@ -10,10 +10,7 @@
 #include "qapi/error.h"
 #include "qemu/error-report.h"
 
-#define CHAIN_DIGITS 16
-
 static FILE *hash_file;
-static char chain[CHAIN_DIGITS + 1] = "0000000000000000";
 
 bool lockstep_hash_open(Error **errp)
 {
@@ -41,12 +38,12 @@ static void write_record(void)
         lockstep_registers(lc->cpu, text);
         g_string_append_c(text, '\n');
     }
-    g_checksum_update(sum, (const guchar *)chain, CHAIN_DIGITS);
+    g_checksum_update(sum, lockstep.chain, LOCKSTEP_CHAIN);
     g_checksum_update(sum, (const guchar *)text->str, text->len);
-    memcpy(chain, g_checksum_get_string(sum), CHAIN_DIGITS);
+    memcpy(lockstep.chain, g_checksum_get_string(sum), LOCKSTEP_CHAIN);
     /* A full disk must not change the run: it shows as a log that ends early. */
-    if (fprintf(hash_file, "round %" PRIu64 " time %" PRId64 " chain %s\n%s", lockstep.round,
-                lockstep_ticks_to_ns(lockstep.now), chain, text->str) < 0 ||
+    if (fprintf(hash_file, "round %" PRIu64 " time %" PRId64 " chain %.*s\n%s", lockstep.round,
+                lockstep_ticks_to_ns(lockstep.now), LOCKSTEP_CHAIN, lockstep.chain, text->str) < 0 ||
         fflush(hash_file)) {
         warn_report("lockstep-clock: hash-log %s: %s; the log ends here", lockstep.config.hash_log,
                     strerror(errno));

@@ -37,6 +37,11 @@ void lockstep_io_site_add(uint64_t pc);
 /* Whether a block should end after the instruction at linear address @pc. */
 bool lockstep_io_site(uint64_t pc);
 
+/* ---- random.c, called from util/ ---- */
+
+/* Fills @data with what the machine takes for random: a function of the seed and of what was drawn. */
+void lockstep_random(void *data, size_t size);
+
 /* ---- gate.c, called from util/ ---- */
 
 /* The main loop wants to handle what poll() found; waits for a boundary. Holds the BQL. */

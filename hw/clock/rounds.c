@@ -57,7 +57,7 @@ int64_t lockstep_tlb_clock(void)
     return lockstep_on ? lockstep_ticks_to_ns(lockstep.now) : get_clock_realtime();
 }
 
-static void set_now(int64_t ticks)
+void lockstep_set_now(int64_t ticks)
 {
     lockstep.now = ticks;
     qatomic_set_i64(&boundary_ns, lockstep_ticks_to_ns(ticks));
@@ -275,7 +275,7 @@ static void one_round(void)
         if (deadline < 0) {
             lockstep_boundary(true);
         } else {
-            set_now(lockstep.now + deadline);
+            lockstep_set_now(lockstep.now + deadline);
         }
         return;
     }
@@ -295,7 +295,7 @@ static void one_round(void)
     }
     lockstep.alone = false;
     lockstep.round++;
-    set_now(lockstep.now + length);
+    lockstep_set_now(lockstep.now + length);
     lockstep_hash_round();
 }
 

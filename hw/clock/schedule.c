@@ -87,3 +87,10 @@ int64_t schedule_latency(uint64_t seed, uint64_t round, uint64_t salt, int64_t b
     random = random_of(seed, round, salt << 8 | 'I');
     return (int64_t)random_below(&random, (uint64_t)bound + 1);
 }
+
+uint64_t schedule_random(uint64_t seed, uint64_t index)
+{
+    Random random = random_of(seed, index, 'R');
+
+    return random_next(&random);
+}

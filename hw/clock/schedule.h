@@ -33,4 +33,7 @@ void schedule_order(uint64_t seed, uint64_t round, uint16_t *order, unsigned cou
  */
 int64_t schedule_latency(uint64_t seed, uint64_t round, uint64_t salt, int64_t bound);
 
+/* Word @index of the machine's random numbers; seed 0 has numbers as well. */
+uint64_t schedule_random(uint64_t seed, uint64_t index);
+
 #endif
