@@ -19,7 +19,7 @@ bool lockstep_hash_open(Error **errp)
     }
     hash_file = fopen(lockstep.config.hash_log, "w");
     if (!hash_file) {
-        error_setg_file_open(errp, errno, lockstep.config.hash_log);
+        error_setg_errno(errp, errno, "lockstep-hash-log=%s", lockstep.config.hash_log);
         return false;
     }
     return true;

@@ -40,7 +40,7 @@ static const NumberOption numbers[] = {
       NUMBER(quantum), "ns" },
     { "lockstep-pause", "guest time of a PAUSE instruction, in ns", 1, LOCKSTEP_PAUSE_MAX,
       NUMBER(pause), "ns" },
-    { "lockstep-seed", "0 for the plain order, any other for another interleaving", 0, UINT64_MAX,
+    { "lockstep-seed", "0 for the plain order, any other for another interleaving", 0, INT64_MAX,
       NUMBER(seed), "" },
     { "lockstep-hash-rounds", "rounds between two records of the hash log", 1, UINT32_MAX,
       NUMBER(hash_rounds), "rounds" },
@@ -132,10 +132,14 @@ static char *get_hash_log(Object *obj, Error **errp)
 /* QEMU counts instructions only if told so before the first vCPU. */
 static bool count_instructions(Error **errp)
 {
-    QemuOpts *opts;
+    QemuOpts *opts = qemu_opts_find(qemu_find_opts("accel"), NULL);
 
     if (icount_enabled()) {
         error_setg(errp, "lockstep=on counts instructions itself: leave out -icount");
+        return false;
+    }
+    if (opts && !g_strcmp0(qemu_opt_get(opts, "thread"), "multi")) {
+        error_setg(errp, "lockstep=on runs all vCPUs in one thread: leave out thread=multi");
         return false;
     }
     opts = qemu_opts_create(qemu_find_opts("icount"), NULL, 0, &error_abort);
@@ -146,12 +150,11 @@ static bool count_instructions(Error **errp)
 
 static void set_lockstep(Object *obj, bool value, Error **errp)
 {
-    g_autofree char *thread = NULL;
-
-    if (!value || lockstep_on) {
-        if (lockstep_on && !value) {
-            error_setg(errp, "lockstep=off after lockstep=on");
-        }
+    if (value == lockstep_on) {
+        return;
+    }
+    if (!value) {
+        error_setg(errp, "lockstep=off after lockstep=on");
         return;
     }
     if (count_instructions(errp) && object_property_set_str(obj, "thread", "single", errp)) {
@@ -174,13 +177,8 @@ static int sstep_flags(void)
 static bool finish_config(Error **errp)
 {
     LockstepConfig *config = &lockstep.config;
-    g_autofree char *thread = object_property_get_str(OBJECT(current_accel()), "thread", errp);
     int64_t quantum, pause;
 
-    if (g_strcmp0(thread, "single")) {
-        error_setg(errp, "lockstep=on runs all vCPUs in one thread: leave out thread=multi");
-        return false;
-    }
     quantum = schedule_ns_to_ticks(config->quantum, config->rate_num, config->rate_den);
     pause = schedule_ns_to_ticks(config->pause, config->rate_num, config->rate_den);
     if (quantum > LOCKSTEP_SLICE_MAX || quantum < LOCKSTEP_QUANTUM_MIN) {

@@ -17,6 +17,7 @@
 #include "qom/object.h"
 #include "system/block-backend.h"
 #include "system/iothread.h"
+#include "system/rng.h"
 #include "system/system.h"
 
 G_GNUC_PRINTF(1, 2) G_NORETURN
@@ -32,11 +33,17 @@ static void refuse(const char *format, ...)
     exit(EXIT_FAILURE);
 }
 
-static int refuse_iothread(Object *child, void *opaque)
+static int check_object(Object *child, void *opaque)
 {
+    const char *name = object_get_canonical_path_component(child);
+
     if (object_dynamic_cast(child, TYPE_IOTHREAD)) {
-        refuse("-object iothread,id=%s: an I/O thread runs beside the vCPUs; leave it out",
-               object_get_canonical_path_component(child));
+        refuse("-object iothread,id=%s: an I/O thread runs beside the vCPUs; leave it out", name);
+    }
+    if (object_dynamic_cast(child, TYPE_RNG_BACKEND) &&
+        !object_dynamic_cast(child, TYPE_RNG_BUILTIN)) {
+        refuse("-object %s,id=%s: it has the host's random numbers; use rng-builtin",
+               object_get_typename(child), name);
     }
     return 0;
 }
@@ -132,7 +139,7 @@ static void check_block(void)
 
 void lockstep_check_machine(void)
 {
-    object_child_foreach_recursive(object_get_objects_root(), refuse_iothread, NULL);
+    object_child_foreach_recursive(object_get_objects_root(), check_object, NULL);
     check_cpus();
     check_clocks();
     check_net();

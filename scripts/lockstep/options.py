@@ -67,7 +67,7 @@ def add_lockstep(parser):
     group.add_argument("--lockstep", action="store_true", help="run in lockstep mode")
     group.add_argument("--quantum", type=number(100, 65535), metavar="NS",
                        help="guest time of a round, 100 to 65535 ns (default 1000)")
-    group.add_argument("--seed", type=number(0, (1 << 64) - 1), metavar="S",
+    group.add_argument("--seed", type=number(0, (1 << 63) - 1), metavar="S",
                        help="0: the plain order; any other: another interleaving, and it again each time (default 0)")
     group.add_argument("--rate", type=rate, metavar="N/M", help="guest instructions per ns (default 1)")
     group.add_argument("--pause", type=number(1, 10000), metavar="NS",
