@@ -2,9 +2,9 @@
 """Lockstep runs for tests: a guest with tests/guest/lockstep.sh, and all that it left."""
 import hashlib
 import os
+import json
 import shutil
 import socket
-import json
 import time
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from guestlib import HERE, options
 from lockstep import boot, diverge, run
 
 PROBE = Path(os.environ["LOCKSTEP_BUILD"]) / "tests" / "guest" / "lockstep_probe"
-SECONDS = 400
+SECONDS = 200
 SMALL = ["--subsystems", 1, "--paths", 1, "--size", "16M", "--queues", 2]
 
 

@@ -96,7 +96,12 @@ class Undisturbed(Guest):
             monitor.close()
             self.same(self.plain, finish(saved))
             with run.Run("lockstep-restore") as restored:
-                start(restored, ["--cpus", 2], qemu=["-incoming", f"file:{file}"])
+                monitor = Monitor(restored)
+                start(restored, ["--cpus", 2], qemu=[*monitor.options, "-S", "-incoming", f"file:{file}"])
+                monitor.connect()
+                monitor.wait_for("query-status", "status", "paused")
+                monitor.command("cont")
+                monitor.close()
                 tail = finish(restored).records()
         self.assertGreater(len(tail), 1)
         self.assertEqual(tail, self.plain.records()[-len(tail):])

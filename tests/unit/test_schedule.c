@@ -4,6 +4,7 @@
  * Expected values: arithmetic; bounds as schedule.h states them.
  */
 #include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "../../hw/clock/schedule.h"
