@@ -234,8 +234,24 @@ static unsigned count_runnable(bool *held)
     return runnable;
 }
 
-/* Returns how far guest time has come. */
-static int64_t run_round(int64_t length)
+/*
+ * The round of the only vCPU awake. Those that it wakes begin with the next round, which begins
+ * where it was cut for them. Returns how far it came.
+ */
+static int64_t run_alone(int64_t length)
+{
+    unsigned i = 0;
+
+    while (!has_work(&lockstep.cpu[i])) {
+        i++;
+    }
+    lockstep.cpu[i].done = 0;
+    run_cpu(&lockstep.cpu[i], length);
+    return lockstep.cpu[i].done;
+}
+
+/* Returns how far the vCPU that came farthest has come. */
+static int64_t run_all(int64_t length)
 {
     int64_t most = 0;
 
@@ -286,7 +302,7 @@ static void one_round(void)
     if (deadline >= 0) {
         length = MIN(length, deadline);
     }
-    most = run_round(length);
+    most = lockstep.alone ? run_alone(length) : run_all(length);
 
     /* A round in which all went to sleep early ends there. */
     idle = count_runnable(&held) == 0 && !held;

@@ -19,6 +19,7 @@
 enum {
     THREADS_MAX = 128,
     BUSY_ROUNDS = 10000000,     /* of 2 instructions */
+    WORK_ROUNDS = 500000000,
     HANDOFFS = 5000,
     WAKES = 500,
     READS = 50000,
@@ -195,10 +196,47 @@ static void *clocks(void *arg)
     return NULL;
 }
 
-int main(void)
+/* ---- work for a benchmark: some busy, the others spinning until those are done ---- */
+
+static int workers;
+static atomic_int working;
+
+static void *work(void *arg)
+{
+    int me = (intptr_t)arg;
+    uint64_t left = (uint64_t)WORK_ROUNDS;
+
+    pin(me);
+    line_up();
+    if (me < workers) {
+        __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(left));
+        atomic_fetch_sub(&working, 1);
+    }
+    while (atomic_load(&working)) {
+        __asm__ volatile("pause");
+    }
+    return NULL;
+}
+
+static int work_main(int busy_count, int spin_count)
+{
+    if (busy_count < 1 || spin_count < 0 || busy_count + spin_count > THREADS_MAX) {
+        fprintf(stderr, "lockstep_probe work BUSY SPINNING: 1 to %d threads\n", THREADS_MAX);
+        return 2;
+    }
+    workers = busy_count;
+    atomic_store(&working, busy_count);
+    run(busy_count + spin_count, work);
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     int cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
+    if (argc == 4) {
+        return work_main(atoi(argv[2]), atoi(argv[3]));
+    }
     cpus = cpus < THREADS_MAX ? cpus : THREADS_MAX;
     printf("cpus %d\n", cpus);
     for (int count = 1; count <= cpus; count *= 2) {
