@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What test_lockstep.py runs in the guest: the probe, and I/O over the kernel's own target.
 #   PROBE IO      1 to do each
+#   SOAK          seconds of guest time to go on with both
 if [ "$PROBE" = 1 ]; then
     lsctl get lockstep_probe >/tmp/lockstep_probe && chmod +x /tmp/lockstep_probe || fail "no probe"
     /tmp/lockstep_probe >/run/probe.txt || fail "the probe failed"
@@ -10,6 +11,10 @@ if [ "$IO" = 1 ]; then
     connect_all
     report_fio fio.json rw=randrw bs=4k size=512k iodepth=4 norandommap=1 verify=0
 fi
+while [ "$(cut -d. -f1 /proc/uptime)" -lt "$SOAK" ]; do
+    /tmp/lockstep_probe >/dev/null || fail "the probe failed"
+    report_fio soak.json rw=randrw bs=4k size=512k iodepth=4 norandommap=1 verify=0
+done
 dmesg >"/dev/ttyS0"
 dmesg | lsctl put dmesg.txt
 lsctl exit 0

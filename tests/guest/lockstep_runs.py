@@ -12,7 +12,8 @@ from guestlib import HERE, options
 from lockstep import boot, diverge, run
 
 PROBE = Path(os.environ["LOCKSTEP_BUILD"]) / "tests" / "guest" / "lockstep_probe"
-SECONDS = 200
+SECONDS = 400
+SECONDS_FOR_ONE = 200             # of the host, for a busy one of the guest
 SMALL = ["--subsystems", 1, "--paths", 1, "--size", "16M", "--queues", 2]
 
 
@@ -35,28 +36,28 @@ class Result:
         return self.log.split("round ")[1:]
 
 
-def start(session, words, probe=False, io=False, qemu=()):
+def start(session, words, probe=False, io=False, qemu=(), soak=0):
     """Start the guest of a Run."""
     shutil.copy(PROBE, session.folder_in)
     session.qemu_options = list(qemu)
     boot.start(session, options("--lockstep", "--hash-log", session.folder / "hash.log", *SMALL, *words),
-               HERE / "lockstep.sh", {"PROBE": int(probe), "IO": int(io)})
+               HERE / "lockstep.sh", {"PROBE": int(probe), "IO": int(io), "SOAK": soak})
 
 
-def finish(session):
+def finish(session, soak=0):
     """Wait for the guest's end: the Result. Raises AssertionError when its script failed."""
-    status = session.wait_exit(SECONDS)
+    status = session.wait_exit(SECONDS + soak * SECONDS_FOR_ONE)
     session.qemu.wait(10)
     if status:
         raise AssertionError(session.console_tail())
     return Result(session)
 
 
-def lockstep(*words, probe=False, io=False, qemu=()):
+def lockstep(*words, probe=False, io=False, qemu=(), soak=0):
     """A whole run with these options of `testbed boot`."""
     with run.Run("lockstep-test") as session:
-        start(session, words, probe, io, qemu)
-        return finish(session)
+        start(session, words, probe, io, qemu, soak)
+        return finish(session, soak)
 
 
 def first_difference(one, other):
