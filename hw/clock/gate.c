@@ -25,6 +25,7 @@ static struct {
     bool wanted;            /* the main loop asks */
     bool open;              /* the main loop is in */
     bool missed;            /* a wake-up was left out */
+    bool stopping;          /* a device has asked for a stop, which the main loop has to make */
     unsigned quiet_rounds;
     QemuCond opened;
 } gate;
@@ -78,7 +79,7 @@ static bool machine_runs(void)
     CPUState *cpu;
     bool any = false;
 
-    if (!runstate_is_running() || qemu_shutdown_requested_get() || qemu_reset_requested_get()) {
+    if (gate.stopping || !runstate_is_running() || qemu_shutdown_requested_get() || qemu_reset_requested_get()) {
         return false;
     }
     CPU_FOREACH(cpu) {
@@ -98,9 +99,13 @@ static bool machine_runs(void)
 
 static void serve_stops(void)
 {
+    bool running = runstate_is_running();
     CPUState *cpu;
 
+    gate.stopping &= running;
     CPU_FOREACH(cpu) {
+        /* The main loop stops with the gate open, or says first that the machine does not run. */
+        gate.stopping |= cpu->stop && running && !gate.open;
         if (cpu->stop || !cpu_work_list_empty(cpu)) {
             current_cpu = cpu;
             qemu_wait_io_event_common(cpu);

@@ -275,6 +275,15 @@ static bool append_line(ControlHost *host, const GString *line)
     return true;
 }
 
+/* In lockstep mode the machine stops at the end of the round, so always at the same place. */
+static void pause_at_mark(ControlHost *host, const ControlEvent *what)
+{
+    if (what->kind == CONTROL_EVENT_MARK && host->pause_at && !strcmp(what->phase, "begin") &&
+        !strcmp(what->name, host->pause_at)) {
+        vm_stop(RUN_STATE_PAUSED);
+    }
+}
+
 static uint32_t event(void *opaque, const ControlEvent *what)
 {
     ControlHost *host = opaque;
@@ -282,6 +291,7 @@ static uint32_t event(void *opaque, const ControlEvent *what)
 
     trace_lockstep_control_event(event_names[what->kind], what->name ?: what->reason ?: "",
                                  what->virtual_ns);
+    pause_at_mark(host, what);
     if (host->out_fd < 0) {
         return LSCTL_ERROR_NO_DIR;
     }

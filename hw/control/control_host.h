@@ -24,6 +24,7 @@ typedef struct ControlHost {
     int events_fd; /* LSCTL_EVENTS_NAME in out_fd */
     int64_t events_size; /* bytes of whole lines in it */
     unsigned events;
+    const char *pause_at; /* the mark whose begin stops the machine; NULL: none */
 
     int put_fd;    /* the blob being put, under a hidden name; -1: none */
     char put_name[LSCTL_NAME_MAX + 1];

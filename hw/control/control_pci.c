@@ -33,6 +33,7 @@ struct ControlState {
 
     char *in;
     char *out;
+    char *pause_at;
     uint32_t boot_timeout; /* seconds, 0: none */
     uint64_t blob_limit;   /* bytes */
 };
@@ -112,6 +113,7 @@ static void control_realize(PCIDevice *dev, Error **errp)
         !control_host_open(&s->host, s->in, s->out, s->blob_limit, errp)) {
         return;
     }
+    s->host.pause_at = s->pause_at;
     pci_register_bar(dev, LSCTL_BAR_REGISTERS, PCI_BASE_ADDRESS_SPACE_MEMORY, &s->registers);
     pci_register_bar(dev, LSCTL_BAR_WINDOW,
                      PCI_BASE_ADDRESS_SPACE_MEMORY | PCI_BASE_ADDRESS_MEM_PREFETCH, &s->window);
@@ -164,6 +166,7 @@ static const VMStateDescription control_vmstate = {
 static const Property control_properties[] = {
     DEFINE_PROP_STRING("in", ControlState, in),
     DEFINE_PROP_STRING("out", ControlState, out),
+    DEFINE_PROP_STRING("pause-at", ControlState, pause_at),
     DEFINE_PROP_UINT32("boot-timeout", ControlState, boot_timeout, 0),
     DEFINE_PROP_SIZE("blob-limit", ControlState, blob_limit, 1 * GiB),
 };

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`testbed boot`: target and guest up, everything connected, then a shell or a demo."""
+import argparse
 import json
 import os
 import re
 import sys
 import time
 
-from . import machine, options as opts, table, terminal
+from . import machine, options as opts, table, terminal, warm
 from .run import Run
 from .target import Target
 
@@ -29,6 +30,9 @@ def add_parser(verbs):
     opts.add_machine(parser)
     opts.add_target(parser)
     opts.add_connect(parser)
+    parser.add_argument("--warm", action=argparse.BooleanOptionalAction, default=True,
+                        help="in lockstep mode, go on from a booted guest where one is kept, else keep it for the "
+                             "next time; not with --hash-log (default on)")
     parser.add_argument("--batch", action="store_true", help="the demo, even on a terminal (as BATCH=1 does)")
     parser.set_defaults(run=main)
 
@@ -52,7 +56,10 @@ def start(run, options, script, variables):
     accel = machine.choose_accel(options.accel, options.lockstep)
     if options.lockstep:
         run.give_script(script, {**in_guest_target(options), **variables}, before=["nvmet.sh"])
-        run.start_qemu(options, accel)
+        if getattr(options, "warm", False) and not options.hash_log and not run.qemu_options:
+            say("a booted guest goes on" if warm.start(run, options) else "the booted guest is kept for the next time")
+        else:
+            run.start_qemu(options, accel)
         return accel, None
     machine.need(machine.paths.TARGET_SIM, "target-sim")
     target = Target(run.folder, opts.target_arguments(options))

@@ -19,7 +19,7 @@ TCG_COMMAND_LINE = ["lpj=16000000"]
 
 # The counter runs at 1 GHz in guest time; a kernel that measures it against another clock, or
 # one vCPU's against another's, finds rounds instead. lpj is 1 GHz divided by CONFIG_HZ.
-LOCKSTEP_COMMAND_LINE = ["clocksource=tsc", "tsc_early_khz=1000000", "lpj=4000000"]
+LOCKSTEP_COMMAND_LINE = ["clocksource=tsc", "tsc_early_khz=1000000", "lpj=4000000", "lockstep.mark"]
 
 # MWAIT waits for memory, not for time. Without fsrm the kernel copies in a loop of its own instead
 # of rep movsb, which counts, and costs the host, an instruction for each byte.
@@ -126,9 +126,9 @@ def in_list(path):
 def console_chardev(options, run):
     """A person needs a socket. A file never makes the guest wait for its reader, so without one lockstep has that."""
     if options.lockstep and not run.interactive:
-        return f"file,id=console,path={in_list(run.console_log)}"
+        return f"file,id=console,path={in_list(run.console_log)},append=on"
     return (f"socket,id=console,path={in_list(run.console_socket)},server=on,wait=off,"
-            f"logfile={in_list(run.console_log)}")
+            f"logfile={in_list(run.console_log)},logappend=on")
 
 
 def command(options, accel, run):
@@ -146,7 +146,7 @@ def command(options, accel, run):
             "-chardev", console_chardev(options, run),
             "-serial", "chardev:console",
             "-device", f"lockstep-control,in={in_list(run.folder_in)},out={in_list(run.folder_out)},"
-                       f"boot-timeout={run.boot_timeout}"]
+                       f"boot-timeout={run.boot_timeout}" + (f",pause-at={run.pause_at}" if run.pause_at else "")]
     if not options.lockstep:
         argv += ["-netdev", "user,id=net0", "-device", f"{options.nic or NIC},netdev=net0,romfile="]
     return [str(a) for a in argv + run.qemu_options]

@@ -55,6 +55,7 @@ class Run:
         self.targets = []
         self.watch_targets = True
         self.interactive = False    # a person is at the console
+        self.pause_at = None        # the mark at which QEMU stops the machine
         self.qemu = None
         self.console = None
         self.failed = False

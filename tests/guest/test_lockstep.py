@@ -6,8 +6,9 @@ import time
 import unittest
 
 import guestlib                     # noqa: F401  sets the path
-from lockstep import paths, run
-from lockstep_runs import Monitor, finish, first_difference, lockstep, start
+from lockstep import paths, run, warm
+from lockstep.monitor import Monitor
+from lockstep_runs import finish, first_difference, lockstep, start
 
 QUANTUM = 1000
 
@@ -71,7 +72,7 @@ class Undisturbed(Guest):
 
     def test_stops_by_the_monitor_leave_the_run_as_it_was(self):
         with run.Run("lockstep-stop") as session:
-            monitor = Monitor(session)
+            monitor = Monitor(session.sockets)
             start(session, ["--cpus", 2], qemu=monitor.options)
             monitor.connect()
             for _ in range(5):
@@ -85,7 +86,7 @@ class Undisturbed(Guest):
     def test_a_restored_snapshot_continues_as_the_run_would_have_hash_for_hash(self):
         with run.Run("lockstep-save") as saved:
             file = saved.folder / "state"
-            monitor = Monitor(saved)
+            monitor = Monitor(saved.sockets)
             start(saved, ["--cpus", 2], qemu=monitor.options)
             monitor.connect()
             time.sleep(1)
@@ -96,7 +97,7 @@ class Undisturbed(Guest):
             monitor.close()
             self.same(self.plain, finish(saved))
             with run.Run("lockstep-restore") as restored:
-                monitor = Monitor(restored)
+                monitor = Monitor(restored.sockets)
                 start(restored, ["--cpus", 2], qemu=[*monitor.options, "-S", "-incoming", f"file:{file}"])
                 monitor.connect()
                 monitor.wait_for("query-status", "status", "paused")
@@ -109,7 +110,7 @@ class Undisturbed(Guest):
     def test_a_snapshot_of_another_seed_is_refused_with_its_options(self):
         with run.Run("lockstep-save") as saved:
             file = saved.folder / "state"
-            monitor = Monitor(saved)
+            monitor = Monitor(saved.sockets)
             start(saved, ["--cpus", 2], qemu=[*monitor.options, "-S"])
             monitor.connect()
             monitor.command("migrate", uri=f"file:{file}")
@@ -119,6 +120,21 @@ class Undisturbed(Guest):
                 start(restored, ["--cpus", 2, "--seed", 1], qemu=["-incoming", f"file:{file}"])
                 self.assertNotEqual(restored.qemu.wait(20), 0)
                 self.assertIn("seed 0; set the same", restored.qemu_words())
+
+    def test_a_warm_start_gives_the_results_and_the_console_of_the_boot(self):
+        found, before = [], warm.FOLDER
+        with run.Run("lockstep-warm") as folder:
+            warm.FOLDER = folder.folder
+            try:
+                for _ in range(2):
+                    with run.Run("lockstep-warm") as session:
+                        start(session, ["--cpus", 2], io=True, log=False)
+                        found.append(finish(session))
+            finally:
+                warm.FOLDER = before
+        self.assertIn("fio.json", found[0].blobs)
+        self.assertEqual(found[0].blobs["fio.json"], found[1].blobs["fio.json"])
+        self.assertEqual(found[0].console, found[1].console)
 
     @unittest.skipUnless(shutil.which("gdb"), "gdb is missing")
     def test_100_breakpoints_and_steps_of_gdb_leave_the_run_as_it_was(self):
