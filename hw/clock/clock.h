@@ -64,6 +64,8 @@ typedef struct LockstepCpu {
     int64_t debt;           /* ticks of a PAUSE that go beyond the end of its slice */
     uint64_t spin[LOCKSTEP_SPIN_REGS];  /* the registers at the last PAUSE */
     uint32_t spins;         /* PAUSEs in a row that found the same registers */
+    int64_t spun;           /* ticks since the first of them */
+    bool waiting;           /* the debt is such a PAUSE's: an interrupt ends it */
     LockstepHeld held;
 } LockstepCpu;
 

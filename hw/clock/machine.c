@@ -84,6 +84,8 @@ static const VMStateDescription vmstate_cpu = {
         VMSTATE_INT64(debt, LockstepCpu),
         VMSTATE_UINT64_ARRAY(spin, LockstepCpu, LOCKSTEP_SPIN_REGS),
         VMSTATE_UINT32(spins, LockstepCpu),
+        VMSTATE_INT64(spun, LockstepCpu),
+        VMSTATE_BOOL(waiting, LockstepCpu),
         VMSTATE_STRUCT(held, LockstepCpu, 1, vmstate_held, LockstepHeld),
         VMSTATE_END_OF_LIST()
     }

@@ -147,13 +147,23 @@ static bool has_work(LockstepCpu *lc)
     return !lc->cpu->halted || cpu_has_work(lc->cpu);
 }
 
-/* The rest of a PAUSE that did not fit into the last slice. */
-static void pay_debt(LockstepCpu *lc, int64_t length)
+/* The rest of a PAUSE that did not fit into the last slice, up to @to. */
+static void pay_debt(LockstepCpu *lc, int64_t to)
 {
-    int64_t part = MIN(lc->debt, length - lc->done);
+    int64_t part = MIN(lc->debt, to - lc->done);
 
     lc->debt -= part;
     lc->done += part;
+    lc->waiting &= lc->debt != 0;
+}
+
+/* An interrupt ends a spinning vCPU's wait. */
+static void end_wait(LockstepCpu *lc)
+{
+    if (lc->waiting && lc->cpu->interrupt_request) {
+        lc->debt = 0;
+        lc->waiting = false;
+    }
 }
 
 /*
@@ -164,18 +174,17 @@ static void run_cpu(LockstepCpu *lc, int64_t length)
 {
     int64_t start = lockstep.now;
 
-    for (;;) {
-        int64_t to = length;
+    while (lc->done < length) {
+        int64_t to;
 
-        pay_debt(lc, length);
-        if (lc->done == length) {
-            break;
-        }
         if (lc->held.count) {
             lockstep_release(lc, start + lc->done);
-            if (lc->held.next < start + length) {
-                to = lc->held.next - start;
-            }
+        }
+        end_wait(lc);
+        to = MIN(start + length, lc->held.next) - start;
+        pay_debt(lc, lc->waiting ? to : length);
+        if (lc->done >= to) {
+            continue;
         }
         if (has_work(lc)) {
             run_slice(lc, to);

@@ -15,6 +15,8 @@
 
 /* After so many PAUSEs at one place with the same registers, a vCPU only waits. */
 #define SPINS_TO_WAIT 2
+#define SPIN_SHARE 32
+#define WAIT_QUANTA_MAX 32
 
 QEMU_BUILD_BUG_ON(LOCKSTEP_SPIN_REGS != CPU_NB_REGS + 1);
 
@@ -29,14 +31,30 @@ static bool spins(LockstepCpu *lc, CPUX86State *env)
     memcpy(lc->spin, env->regs, sizeof(env->regs));
     lc->spin[CPU_NB_REGS] = env->eip;
     lc->spins = 0;
+    lc->spun = 0;
     return false;
+}
+
+/*
+ * How long such a PAUSE lasts beyond the slice: whole quanta, so that one who waits for W looks
+ * again at most W / SPIN_SHARE too late, and one who waits long costs the host next to nothing.
+ */
+static int64_t long_wait(LockstepCpu *lc, int64_t left)
+{
+    int64_t quantum = lockstep.config.quantum_ticks, quanta;
+
+    lc->spun += left;
+    quanta = MIN(lc->spun / SPIN_SHARE / quantum, WAIT_QUANTA_MAX);
+    lc->spun += quanta * quantum;
+    lc->waiting = quanta != 0;
+    return quanta * quantum;
 }
 
 /*
  * PAUSE, the last instruction of its block. It takes its time from the slice, and what does not
  * fit from the next one. Nothing but this vCPU writes to memory during its slice, so that one
  * that only looks again and again will see no news before the slice's end: the PAUSE lasts till
- * then.
+ * then, and longer the longer it has waited.
  */
 void helper_lockstep_pause(CPUX86State *env)
 {
@@ -46,7 +64,7 @@ void helper_lockstep_pause(CPUX86State *env)
     int64_t cost = lockstep.config.pause_ticks - 1;     /* the counter has the first */
 
     if (spins(lc, env)) {
-        cost = MAX(cost, left);
+        cost = MAX(cost, left + long_wait(lc, left));
     }
     if (cost > left) {
         lc->debt += cost - left;
