@@ -60,6 +60,7 @@ void lockstep_gate_leave(void)
     }
     gate.wanted = false;
     gate.open = false;
+    gate.stopping = false;      /* it has looked at all requests */
     qemu_cond_broadcast(first_cpu->halt_cond);
 }
 
@@ -79,7 +80,8 @@ static bool machine_runs(void)
     CPUState *cpu;
     bool any = false;
 
-    if (gate.stopping || !runstate_is_running() || qemu_shutdown_requested_get() || qemu_reset_requested_get()) {
+    if (gate.stopping || !runstate_is_running() || qemu_shutdown_requested_get() ||
+        qemu_reset_requested_get()) {
         return false;
     }
     CPU_FOREACH(cpu) {
@@ -102,7 +104,6 @@ static void serve_stops(void)
     bool running = runstate_is_running();
     CPUState *cpu;
 
-    gate.stopping &= running;
     CPU_FOREACH(cpu) {
         /* The main loop stops with the gate open, or says first that the machine does not run. */
         gate.stopping |= cpu->stop && running && !gate.open;

@@ -33,8 +33,9 @@ static void write_record(void)
     for (unsigned i = 0; i < lockstep.cpus; i++) {
         LockstepCpu *lc = &lockstep.cpu[i];
 
-        g_string_append_printf(text, "cpu %u ticks=%" PRId64 " debt=%" PRId64 " halted=%u irq=%x", i,
-                               lc->ticks, lc->debt, lc->cpu->halted, lc->cpu->interrupt_request);
+        g_string_append_printf(text, "cpu %u ticks=%" PRId64 " debt=%" PRId64 " halted=%u irq=%x",
+                               i, lc->ticks, lc->debt, lc->cpu->halted,
+                               lc->cpu->interrupt_request);
         lockstep_registers(lc->cpu, text);
         g_string_append_c(text, '\n');
     }
@@ -43,7 +44,8 @@ static void write_record(void)
     memcpy(lockstep.chain, g_checksum_get_string(sum), LOCKSTEP_CHAIN);
     /* A full disk must not change the run: it shows as a log that ends early. */
     if (fprintf(hash_file, "round %" PRIu64 " time %" PRId64 " chain %.*s\n%s", lockstep.round,
-                lockstep_ticks_to_ns(lockstep.now), LOCKSTEP_CHAIN, lockstep.chain, text->str) < 0 ||
+                lockstep_ticks_to_ns(lockstep.now), LOCKSTEP_CHAIN, lockstep.chain,
+                text->str) < 0 ||
         fflush(hash_file)) {
         warn_report("lockstep-clock: hash-log %s: %s; the log ends here", lockstep.config.hash_log,
                     strerror(errno));

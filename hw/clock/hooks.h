@@ -39,7 +39,8 @@ bool lockstep_io_site(uint64_t pc);
 
 /* ---- random.c, called from util/ ---- */
 
-/* Fills @data with what the machine takes for random: a function of the seed and of what was drawn. */
+/* Fills @data with what the machine takes for random: a function of the seed and of what was
+ * drawn before. */
 void lockstep_random(void *data, size_t size);
 
 /* ---- gate.c, called from util/ ---- */

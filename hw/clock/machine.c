@@ -12,6 +12,7 @@
 #include "migration/vmstate.h"
 #include "qemu/error-report.h"
 #include "qemu/notify.h"
+#include "system/reset.h"
 #include "system/system.h"
 
 typedef struct SavedConfig {
@@ -49,9 +50,10 @@ static int config_post_load(void *opaque, int version)
     if (saved.quantum_ticks != own.quantum_ticks || saved.rate_num != own.rate_num ||
         saved.rate_den != own.rate_den || saved.pause_ticks != own.pause_ticks ||
         saved.seed != own.seed) {
-        error_report("lockstep: the snapshot is of a run with quantum %u and pause %u instructions, "
-                     "rate %u/%u, seed %" PRIu64 "; set the same", saved.quantum_ticks,
-                     saved.pause_ticks, saved.rate_num, saved.rate_den, saved.seed);
+        error_report("lockstep: the snapshot is of a run with quantum %u and pause %u "
+                     "instructions, rate %u/%u, seed %" PRIu64 "; set the same",
+                     saved.quantum_ticks, saved.pause_ticks, saved.rate_num, saved.rate_den,
+                     saved.seed);
         return -EINVAL;
     }
     return 0;
@@ -119,6 +121,20 @@ static const VMStateDescription vmstate_clock = {
     }
 };
 
+/* A machine that is reset has no interrupts on their way and no PAUSE to finish; time goes on. */
+static void machine_reset(void *opaque)
+{
+    for (unsigned i = 0; i < lockstep.cpus; i++) {
+        LockstepCpu *lc = &lockstep.cpu[i];
+
+        lockstep_held_init(&lc->held);
+        lc->debt = 0;
+        lc->waiting = false;
+        lc->spins = 0;
+        lc->spun = 0;
+    }
+}
+
 static void machine_done(Notifier *notifier, void *data)
 {
     CPUState *cpu;
@@ -135,6 +151,7 @@ static void machine_done(Notifier *notifier, void *data)
         lc->cpu = cpu;
         lockstep_held_init(&lc->held);
     }
+    qemu_register_reset(machine_reset, NULL);
     vmstate_register(NULL, 0, &vmstate_config, &saved);
     vmstate_register(NULL, 0, &vmstate_clock, &lockstep);
 }

@@ -93,7 +93,8 @@ DeviceState *lockstep_apic(CPUState *cpu)
 const char *lockstep_cpu_refused(CPUState *cpu)
 {
     if (X86_CPU(cpu)->env.features[FEAT_1_ECX] & CPUID_EXT_MONITOR) {
-        return "the CPU model has MWAIT, which waits for memory instead of time: add ',-monitor' to -cpu";
+        return "the CPU model has MWAIT, which waits for memory instead of time: "
+               "add ',-monitor' to -cpu";
     }
     return NULL;
 }

@@ -34,13 +34,14 @@ class Result:
         return self.log.split("round ")[1:]
 
 
-def start(session, words, probe=False, io=False, qemu=(), soak=0, log=True):
+def start(session, words, probe=False, io=False, qemu=(), soak=0, log=True, reset=False):
     """Start the guest of a Run; without a hash log it may be a warm start."""
     shutil.copy(PROBE, session.folder_in)
+    (session.folder_in / "again").symlink_to(session.folder_out / "again")
     session.qemu_options = list(qemu)
     hash_log = ["--hash-log", session.folder / "hash.log"] if log else []
     boot.start(session, options("--lockstep", *hash_log, *SMALL, *words),
-               HERE / "lockstep.sh", {"PROBE": int(probe), "IO": int(io), "SOAK": soak})
+               HERE / "lockstep.sh", {"PROBE": int(probe), "IO": int(io), "SOAK": soak, "RESET": int(reset)})
 
 
 def finish(session, soak=0):

@@ -59,6 +59,16 @@ class Same(Guest):
         self.same(seeded, lockstep("--cpus", 2, "--seed", 5))
         self.assertNotEqual(plain.log, seeded.log)
 
+    def test_a_reset_takes_effect_at_the_same_place_each_time(self):
+        found = []
+        for _ in range(2):
+            with run.Run("lockstep-reset") as session:
+                # The last of two such options counts.
+                start(session, ["--cpus", 2], qemu=["-action", "reboot=reset"], reset=True)
+                found.append(finish(session))
+        self.assertIn("again", found[0].blobs)
+        self.same(*found)
+
     def test_rate_and_pause_and_quantum_are_taken(self):
         fast = lockstep("--cpus", 2, "--rate", "2", "--pause", 100, "--quantum", 500, probe=True)
         self.assertLessEqual(abs(fast.probe["busy_1_ns"] - 10_000_000), 100_000)
