@@ -28,16 +28,21 @@ static bool comes_from_another(CPUState *cpu)
     return lockstep.running && current_cpu && lockstep.running->cpu != cpu;
 }
 
-static int64_t arrival(LockstepCpu *to, unsigned number)
+/* The sender's time. A vCPU that runs alone stops here, so that both go on from this time. */
+static int64_t sent(void)
 {
-    uint64_t salt = (uint64_t)to->cpu->cpu_index << 16 | number;
-
-    /* A vCPU that runs alone stops here, so that both go on from this time. */
     if (lockstep.alone) {
         lockstep_slice_cut(0);
     }
-    return lockstep_now() + schedule_latency(lockstep.config.seed, lockstep.round, salt,
-                                             lockstep.config.quantum_ticks / 2);
+    return lockstep_now();
+}
+
+/* Vectors only: a start-up signal that overtook the INIT before it would be lost. */
+static int64_t latency(LockstepCpu *to, unsigned vector)
+{
+    return schedule_latency(lockstep.config.seed, lockstep.round,
+                            (uint64_t)to->cpu->cpu_index << 16 | vector,
+                            lockstep.config.quantum_ticks / 2);
 }
 
 bool lockstep_hold_vector(CPUState *cpu, int vector, int trigger_mode)
@@ -52,7 +57,7 @@ bool lockstep_hold_vector(CPUState *cpu, int vector, int trigger_mode)
     to = lockstep_cpu(cpu);
     held = &to->held;
     vector &= LOCKSTEP_VECTORS - 1;
-    time = arrival(to, vector);
+    time = sent() + latency(to, vector);
     if (!test_and_set_bit(vector, held->vectors)) {
         held->count++;
         held->vector_time[vector] = time;
@@ -71,7 +76,7 @@ bool lockstep_hold_vector(CPUState *cpu, int vector, int trigger_mode)
 static void hold_signal(LockstepCpu *to, LockstepSignal signal)
 {
     LockstepHeld *held = &to->held;
-    int64_t time = arrival(to, LOCKSTEP_VECTORS + signal);
+    int64_t time = sent();
 
     if (!(held->signals & 1u << signal)) {
         held->signals |= 1u << signal;
