@@ -165,7 +165,7 @@ static bool read_log(Options *options, const OptionSpec *spec G_GNUC_UNUSED, con
 
 static bool read_seed(Options *options, const OptionSpec *spec, const char *value)
 {
-    return parse_uint(value, spec->min, spec->max, &options->seed);
+    return parse_uint(value, spec->min, spec->max, &options->server.seed);
 }
 
 static bool read_die_with_parent(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
@@ -226,6 +226,8 @@ static const OptionSpec specs[] = {
     {"ready-file", "PATH", read_text, "a file name",
      "write PATH when all ports listen, remove it at the end:\n"
      "JSON with pid, ports and namespaces", FIELD(ready_file)},
+    {"control", "PATH", read_text, "a file name",
+     "listen for `target-sim ctl` at PATH\n(docs/target-control.md)", FIELD(server.control)},
     {"seed", "N", read_seed, NULL, "seed of everything that is chosen at random (default 1)",
      .min = 0, .max = UINT64_MAX},
     {"log", "LEVEL", read_log, "error, warn, info or trace",
@@ -241,7 +243,7 @@ static void options_init(Options *options)
     *options = (Options){
         .action = OPTIONS_SERVE,
         .log_level = LOG_LEVEL_INFO,
-        .seed = 1,
+        .server = {.seed = 1},
         .generator = {
             .subsystems = 1,
             .paths = 1,
@@ -379,6 +381,7 @@ char *options_help(void)
     GString *text = g_string_new(
         "Usage: target-sim --config FILE [OPTION]...\n"
         "       target-sim --subsystems N [--paths N] [--namespaces N] [OPTION]...\n"
+        "       target-sim ctl --help\n"
         "\n"
         "Serves NVMe over TCP from memory, from files or from nothing, as a Linux host\n"
         "and nvme-cli expect it. Each port serves the discovery subsystem as well.\n"

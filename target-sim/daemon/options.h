@@ -8,6 +8,7 @@
 
 #include "daemon/config.h"
 #include "daemon/log.h"
+#include "daemon/server.h"
 
 enum OptionLimits {
     OPTIONS_PATHS_MAX = 128,
@@ -27,7 +28,7 @@ typedef struct Options {
     ConfigListen listen;     /* traddr is NULL: what the ports say */
     const char *advertise;   /* NULL: what the ports say */
     LogLevel log_level;
-    uint64_t seed;
+    ServerOptions server;
     bool die_with_parent;
     ConfigGenerator generator;
 

@@ -17,9 +17,12 @@
 
 #include "daemon/backend.h"
 #include "daemon/connection.h"
+#include "daemon/control.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
+#include "daemon/service.h"
 #include "daemon/setup.h"
+#include "daemon/tree.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -132,6 +135,9 @@ static void start_drain(Server *server)
     for (guint i = 0; i < server->listeners->len; i++) {
         listener_close(server->listeners->pdata[i]);
     }
+    if (server->control) {
+        service_close(server->control);
+    }
     for (GList *node = server->connections.head; node; node = next) {
         next = node->next;
         connection_drain(node->data);
@@ -177,6 +183,7 @@ static void free_dead(Server *server)
     while ((node = g_queue_pop_head_link(&server->dead))) {
         connection_free(node->data);
     }
+    g_ptr_array_set_size(server->closed_listeners, 0);
 }
 
 static int timeout_ms(const Server *server, uint64_t now_ns)
@@ -192,6 +199,9 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
     }
     if (server->accept_resume_ns) {
         deadline = MIN(deadline, server->accept_resume_ns);
+    }
+    if (server->control) {
+        deadline = MIN(deadline, service_next_deadline(server->control));
     }
     if (deadline == UINT64_MAX) {
         return -1;
@@ -227,6 +237,9 @@ bool server_run(Server *server, GError **error)
             source->ready(source, events[i].events);
         }
         resume_accepting(server, now_ns);
+        if (server->control) {
+            service_end_round(server->control, now_ns);
+        }
         flush_output(server);
         free_dead(server);
     }
@@ -266,6 +279,58 @@ static bool watch_signals(Server *server, GError **error)
     return true;
 }
 
+struct Listener *server_listener(Server *server, const struct lst_port *port)
+{
+    for (guint i = 0; i < server->listeners->len; i++) {
+        Listener *listener = server->listeners->pdata[i];
+
+        if (listener->port == port) {
+            return listener;
+        }
+    }
+    return NULL;
+}
+
+static bool start_listener(Server *server, Listener *listener, GError **error)
+{
+    if (!listener_start(listener)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_ctl: %s", g_strerror(errno));
+        return false;
+    }
+    if (server->accept_resume_ns) {
+        listener_stop(listener);
+    }
+    return true;
+}
+
+bool server_listen(Server *server, ConfigPort *from, struct lst_port *port, GError **error)
+{
+    Listener *listener = listener_new(server, from, error);
+
+    if (!listener) {
+        return false;
+    }
+    g_ptr_array_add(server->listeners, listener);
+    listener->port = port;
+    if (!start_listener(server, listener, error)) {
+        server_unlisten(server, port);
+        return false;
+    }
+    return true;
+}
+
+void server_unlisten(Server *server, const struct lst_port *port)
+{
+    Listener *listener = server_listener(server, port);
+    guint index;
+
+    if (listener && g_ptr_array_find(server->listeners, listener, &index)) {
+        g_ptr_array_steal_index(server->listeners, index);
+        listener_close(listener);
+        g_ptr_array_add(server->closed_listeners, listener);
+    }
+}
+
 static bool listen_on_ports(Server *server, GError **error)
 {
     for (guint i = 0; i < server->config->ports->len; i++) {
@@ -279,16 +344,25 @@ static bool listen_on_ports(Server *server, GError **error)
         if (!listener->port) {
             return false;
         }
-        if (!listener_start(listener)) {
-            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_ctl: %s",
-                        g_strerror(errno));
+        if (!start_listener(server, listener, error)) {
             return false;
         }
     }
     return true;
 }
 
-Server *server_new(Config *config, uint64_t seed, GError **error)
+static bool start_services(Server *server, GError **error)
+{
+    if (server->options.control) {
+        server->control = control_new(server, server->options.control, error);
+        if (!server->control) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Server *server_new(Config *config, const ServerOptions *options, GError **error)
 {
     static const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
@@ -299,9 +373,11 @@ Server *server_new(Config *config, uint64_t seed, GError **error)
 
     raise_descriptor_limit();
     server->config = config;
-    server->target = lst_target_new(&ops, server, seed);
+    server->options = *options;
+    server->target = lst_target_new(&ops, server, options->seed);
     server->backends = g_ptr_array_new_with_free_func((GDestroyNotify)backend_close);
     server->listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
+    server->closed_listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
     server->read_buffer = g_malloc(SERVER_READ_BYTES);
     server->signals.fd = -1;
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -312,19 +388,26 @@ Server *server_new(Config *config, uint64_t seed, GError **error)
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
     if (!setup_subsystems(server->target, config, server->backends, error) ||
-        !watch_signals(server, error) || !listen_on_ports(server, error)) {
+        !watch_signals(server, error) || !listen_on_ports(server, error) ||
+        !start_services(server, error)) {
         return NULL;
     }
+    tree_init(config);
     return g_steal_pointer(&server);
 }
 
 void server_free(Server *server)
 {
+    if (server->control) {
+        service_free(server->control);
+        control_remove(server->options.control);
+    }
     while (server->connections.head) {
         connection_close(server->connections.head->data);
     }
     free_dead(server);
     g_ptr_array_unref(server->listeners);
+    g_ptr_array_unref(server->closed_listeners);
     lst_target_free(server->target);
     g_ptr_array_unref(server->backends);
     if (server->signals.fd >= 0) {

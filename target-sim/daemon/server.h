@@ -27,6 +27,7 @@ enum ServerLimits {
 };
 
 typedef struct Source Source;
+typedef struct Service Service;
 
 /* A descriptor in the epoll set and what to do when it is ready. */
 struct Source {
@@ -36,16 +37,25 @@ struct Source {
     void (*ready)(Source *source, uint32_t events);
 };
 
+/* What the command line says beside the configuration. */
+typedef struct ServerOptions {
+    uint64_t seed;
+    const char *control; /* path of the control socket; NULL: none */
+} ServerOptions;
+
 typedef struct Server {
     Config *config;
+    ServerOptions options;
     struct lst_target *target;
     GPtrArray *backends;  /* of Backend * */
     GPtrArray *listeners; /* of Listener * */
+    GPtrArray *closed_listeners; /* of Listener *: perhaps still in this round's events */
     GQueue connections;   /* of Connection *: open ones */
     GQueue output;        /* of Connection *: the engine has something for them */
     GQueue dead;          /* of Connection *: closed, perhaps still in this round's events */
     int epoll_fd;
     Source signals;
+    Service *control; /* NULL: none */
     bool draining;
     uint64_t drain_end_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */
@@ -55,13 +65,13 @@ typedef struct Server {
 /**
  * server_new - open backends, build the target, listen on every port
  * @config: after config_finish(); stays the caller's and must outlive the server.
- *          Sizes and port numbers are filled in
- * @seed: for the engine
+ *          Sizes and port numbers are filled in; later it changes as the tree does
+ * @options: copied; its texts must outlive the server
  * @error: set on failure, domain CONFIG_ERROR
  *
  * Return: a server, freed by server_free(), or NULL.
  */
-Server *server_new(Config *config, uint64_t seed, GError **error);
+Server *server_new(Config *config, const ServerOptions *options, GError **error);
 void server_free(Server *server);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
 
@@ -73,6 +83,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
  * Return: true after a signal, false if the loop itself failed.
  */
 bool server_run(Server *server, GError **error);
+
+/* For the tree: ports that come and go. */
+
+/**
+ * server_listener - the listener of a port, or NULL if it does not listen
+ */
+struct Listener *server_listener(Server *server, const struct lst_port *port);
+
+/**
+ * server_listen - listen on a port's address; its trsvcid is filled in
+ * server_unlisten - end that; nothing happens if it does not listen
+ */
+bool server_listen(Server *server, ConfigPort *from, struct lst_port *port, GError **error);
+void server_unlisten(Server *server, const struct lst_port *port);
 
 /* For listener.c and connection.c. */
 

@@ -53,6 +53,9 @@ struct lst_ctrl_stats {
     uint16_t io_queues;      /* connected now */
 };
 
+/* The strings are valid until the next call into the target. */
+void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stats);
+
 /*
  * One call per object, oldest first; the structure and its strings are valid during the call. @fn
  * must not change the target or free connections.
