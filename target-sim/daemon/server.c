@@ -388,8 +388,8 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
     if (!setup_subsystems(server->target, config, server->backends, error) ||
-        !watch_signals(server, error) || !listen_on_ports(server, error) ||
-        !start_services(server, error)) {
+        !watch_signals(server, error) || !start_services(server, error) ||
+        !listen_on_ports(server, error)) {
         return NULL;
     }
     tree_init(config);

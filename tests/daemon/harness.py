@@ -99,6 +99,45 @@ class Daemon:
         return self.process.returncode
 
 
+class Control:
+    """The control socket of a daemon, through `target-sim ctl`."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def connect(self):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(SECONDS)
+        sock.connect(str(self.path))
+        return sock
+
+    def run(self, verb, *arguments):
+        """What a verb prints; it must succeed."""
+        done = run("ctl", "--socket", self.path, verb, *arguments)
+        if done.returncode or done.stderr:
+            raise AssertionError(f"ctl {verb} {arguments}: {done.returncode} {done.stderr}")
+        return done.stdout
+
+    def refused(self, verb, *arguments, status=2):
+        """The message of a verb that must fail."""
+        done = run("ctl", "--socket", self.path, verb, *arguments)
+        if done.returncode != status:
+            raise AssertionError(f"ctl {verb} {arguments}: {done.returncode} {done.stdout}")
+        return done.stderr.removeprefix("target-sim: error: ").removesuffix("\n")
+
+    def get(self, path):
+        return self.run("get", path).removesuffix("\n")
+
+    def set(self, path, value):
+        self.run("set", path, value)
+
+    def list(self, path):
+        return self.run("list", path).splitlines()
+
+    def dump(self):
+        return json.loads(self.run("dump"))
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="lockstep-daemon-")
