@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/json_reader.h"
+#include "daemon/report.h"
 #include "daemon/service.h"
 #include "daemon/tree.h"
 
@@ -84,6 +85,13 @@ static bool run_dump(Server *server, const ControlRequest *request G_GNUC_UNUSED
     return true;
 }
 
+static bool run_stats(Server *server, const ControlRequest *request G_GNUC_UNUSED,
+                      JsonObject *reply, GError **error G_GNUC_UNUSED)
+{
+    json_object_set_object_member(reply, "stats", report_json(server));
+    return true;
+}
+
 const ControlVerb control_verbs[] = {
     {"get", 1, "show an attribute", run_get},
     {"set", 2, "give an attribute a value", run_set},
@@ -93,6 +101,7 @@ const ControlVerb control_verbs[] = {
     {"link", 1, "let a host in (subsystems/NQN/allowed_hosts/HOSTNQN), or\n"
                 "put a subsystem on a port (ports/N/subsystems/NQN)", run_link},
     {"unlink", 1, "the reverse", run_unlink},
+    {"stats", 0, "show what was counted, by opcode and by queue", run_stats},
     {"dump", 0, "show the configuration file that would make the present state", run_dump},
     {NULL, 0, NULL, NULL},
 };

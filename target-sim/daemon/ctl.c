@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/control.h"
+#include "daemon/ctl_table.h"
 #include "daemon/log.h"
 
 #define SOCKET_VARIABLE "TARGET_SIM_CONTROL"
@@ -227,6 +228,10 @@ static void show_answer(JsonObject *reply)
         show_entries(json_object_get_array_member(reply, "entries"));
     } else if (json_object_has_member(reply, "config")) {
         show_pretty(json_object_get_member(reply, "config"));
+    } else if (json_object_has_member(reply, "stats")) {
+        g_autofree char *text = ctl_table_stats(json_object_get_object_member(reply, "stats"));
+
+        fputs(text, stdout);
     }
 }
 

@@ -91,36 +91,46 @@ static bool address_of(const char *text, unsigned *adrfam)
     return inet_pton(*adrfam == CONFIG_ADRFAM_IPV6 ? AF_INET6 : AF_INET, text, address) == 1;
 }
 
-/* "ADDR", "ADDR:PORT", "[ADDR6]:PORT" or "[ADDR6]". */
-static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+/* "ADDR", "ADDR:PORT", "[ADDR6]:PORT" or "[ADDR6]"; @address holds the text that is pointed to. */
+static bool parse_listen(const char *value, ConfigListen *listen, char **address)
 {
     const char *port = NULL;
     uint64_t number = 0;
 
-    g_clear_pointer(&options->listen_address, g_free);
+    g_clear_pointer(address, g_free);
     if (value[0] == '[') {
         const char *end = strchr(value, ']');
         if (!end || (end[1] && end[1] != ':')) {
             return false;
         }
-        options->listen_address = g_strndup(value + 1, (gsize)(end - value - 1));
+        *address = g_strndup(value + 1, (gsize)(end - value - 1));
         port = end[1] ? end + 2 : NULL;
     } else {
         const char *colon = strchr(value, ':');
         bool one_colon = colon && !strchr(colon + 1, ':');
 
-        options->listen_address =
-            one_colon ? g_strndup(value, (gsize)(colon - value)) : g_strdup(value);
+        *address = one_colon ? g_strndup(value, (gsize)(colon - value)) : g_strdup(value);
         port = one_colon ? colon + 1 : NULL;
     }
-    options->listen.traddr = options->listen_address;
-    options->listen.has_port = port;
-    if (!address_of(options->listen_address, &options->listen.adrfam) ||
+    listen->traddr = *address;
+    listen->has_port = port;
+    if (!address_of(*address, &listen->adrfam) ||
         (port && !parse_uint(port, 0, UINT16_MAX, &number))) {
         return false;
     }
-    options->listen.trsvcid = (uint32_t)number;
+    listen->trsvcid = (uint32_t)number;
     return true;
+}
+
+static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_listen(value, &options->listen, &options->listen_address);
+}
+
+static bool read_metrics(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_listen(value, &options->server.metrics, &options->metrics_address) &&
+           options->server.metrics.has_port;
 }
 
 static bool read_advertise(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
@@ -228,6 +238,10 @@ static const OptionSpec specs[] = {
      "JSON with pid, ports and namespaces", FIELD(ready_file)},
     {"control", "PATH", read_text, "a file name",
      "listen for `target-sim ctl` at PATH\n(docs/target-control.md)", FIELD(server.control)},
+    {"metrics", "ADDR:PORT", read_metrics,
+     "a numeric address and a port from 0 to 65535, ADDR:PORT or [ADDR6]:PORT",
+     "serve http://ADDR:PORT/metrics to Prometheus; PORT 0 takes\n"
+     "any free one, which a message tells", .generator = false},
     {"seed", "N", read_seed, NULL, "seed of everything that is chosen at random (default 1)",
      .min = 0, .max = UINT64_MAX},
     {"log", "LEVEL", read_log, "error, warn, info or trace",
@@ -260,6 +274,7 @@ void options_clear(Options *options)
 {
     config_device_clear(&options->generator.device);
     g_clear_pointer(&options->listen_address, g_free);
+    g_clear_pointer(&options->metrics_address, g_free);
 }
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -37,6 +37,7 @@ typedef struct Options {
     unsigned ana[OPTIONS_PATHS_MAX];
     unsigned ana_count;
     char *listen_address;
+    char *metrics_address;
 } Options;
 
 /**

@@ -20,6 +20,7 @@
 #include "daemon/control.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "daemon/service.h"
 #include "daemon/setup.h"
 #include "daemon/tree.h"
@@ -44,6 +45,11 @@ static void front_io_submit(void *front G_GNUC_UNUSED, struct lst_io *io)
 static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
 {
     connection_has_output(lst_conn_opaque(conn));
+}
+
+static uint64_t front_clock(void *front G_GNUC_UNUSED)
+{
+    return server_now_ns();
 }
 
 static void append_argument(GString *text, const struct lst_event *event, int index)
@@ -135,8 +141,10 @@ static void start_drain(Server *server)
     for (guint i = 0; i < server->listeners->len; i++) {
         listener_close(server->listeners->pdata[i]);
     }
-    if (server->control) {
-        service_close(server->control);
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            service_close(server->services[i]);
+        }
     }
     for (GList *node = server->connections.head; node; node = next) {
         next = node->next;
@@ -200,8 +208,10 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
     if (server->accept_resume_ns) {
         deadline = MIN(deadline, server->accept_resume_ns);
     }
-    if (server->control) {
-        deadline = MIN(deadline, service_next_deadline(server->control));
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            deadline = MIN(deadline, service_next_deadline(server->services[i]));
+        }
     }
     if (deadline == UINT64_MAX) {
         return -1;
@@ -212,6 +222,15 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
     /* Rounded up, or the last millisecond would be spent spinning. */
     wait_ms = (deadline - now_ns + NS_PER_MS - 1) / NS_PER_MS;
     return (int)MIN(wait_ms, (uint64_t)G_MAXINT);
+}
+
+static void end_services_round(Server *server, uint64_t now_ns)
+{
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            service_end_round(server->services[i], now_ns);
+        }
+    }
 }
 
 bool server_run(Server *server, GError **error)
@@ -237,9 +256,7 @@ bool server_run(Server *server, GError **error)
             source->ready(source, events[i].events);
         }
         resume_accepting(server, now_ns);
-        if (server->control) {
-            service_end_round(server->control, now_ns);
-        }
+        end_services_round(server, now_ns);
         flush_output(server);
         free_dead(server);
     }
@@ -353,11 +370,18 @@ static bool listen_on_ports(Server *server, GError **error)
 
 static bool start_services(Server *server, GError **error)
 {
-    if (server->options.control) {
-        server->control = control_new(server, server->options.control, error);
-        if (!server->control) {
+    const ServerOptions *options = &server->options;
+
+    if (options->control) {
+        server->services[SERVER_CONTROL] = control_new(server, options->control, error);
+        server->control_made = server->services[SERVER_CONTROL];
+        if (!server->control_made) {
             return false;
         }
+    }
+    if (options->metrics.traddr) {
+        server->services[SERVER_METRICS] = metrics_new(server, &options->metrics, error);
+        return server->services[SERVER_METRICS];
     }
     return true;
 }
@@ -367,6 +391,7 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
     static const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
         .conn_ready = front_conn_ready,
+        .clock = front_clock,
         .trace = front_trace,
     };
     g_autoptr(Server) server = g_new0(Server, 1);
@@ -398,8 +423,10 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
 
 void server_free(Server *server)
 {
-    if (server->control) {
-        service_free(server->control);
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        g_clear_pointer(&server->services[i], service_free);
+    }
+    if (server->control_made) {
         control_remove(server->options.control);
     }
     while (server->connections.head) {

@@ -26,6 +26,9 @@ enum ServerLimits {
     SERVER_DRAIN_MS = 1000,         /* for hosts to take their last answers at the end */
 };
 
+/* What is served beside hosts. */
+enum ServerService { SERVER_CONTROL, SERVER_METRICS, SERVER_SERVICES };
+
 typedef struct Source Source;
 typedef struct Service Service;
 
@@ -41,6 +44,7 @@ struct Source {
 typedef struct ServerOptions {
     uint64_t seed;
     const char *control; /* path of the control socket; NULL: none */
+    ConfigListen metrics; /* where the page of metrics is; traddr NULL: nowhere */
 } ServerOptions;
 
 typedef struct Server {
@@ -55,7 +59,8 @@ typedef struct Server {
     GQueue dead;          /* of Connection *: closed, perhaps still in this round's events */
     int epoll_fd;
     Source signals;
-    Service *control; /* NULL: none */
+    Service *services[SERVER_SERVICES]; /* NULL: not there */
+    bool control_made; /* its path is ours to remove */
     bool draining;
     uint64_t drain_end_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */

@@ -91,6 +91,7 @@ static void conn_destroy(struct lst_conn *conn)
     g_free(conn->slots);
     g_free(conn->free_slots);
     g_free(conn->by_cid);
+    lst_stats_merge(&conn->queue.target->ended, conn->queue.commands);
     g_free(conn->local);
     g_free(conn->peer);
     g_free(conn);

@@ -41,6 +41,7 @@ struct lst_target {
     uint64_t genctr;
     uint64_t next_conn_id;
     struct lst_target_stats stats;
+    struct lst_command_stats *ended;     /* of connections that are gone */
 };
 
 struct lst_subsys {

@@ -15,7 +15,8 @@ static size_t conn_memory(const struct lst_conn *conn)
     size_t per_entry = sizeof(*conn->slots) + sizeof(*conn->free_slots) + sizeof(*conn->by_cid);
 
     return sizeof(*conn) + conn->capacity * per_entry +
-           conn->outstanding * sizeof(struct lst_tcp_req) + conn->buffer_bytes;
+           conn->outstanding * sizeof(struct lst_tcp_req) + conn->buffer_bytes +
+           lst_stats_memory(conn->queue.commands);
 }
 
 void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stats)
@@ -39,6 +40,7 @@ void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stat
         .sq_flow_control = queue->flow_control,
         .memory = conn_memory(conn),
         .counters = conn->counters,
+        .commands = queue->commands,
     };
     stats->counters.failed = queue->failed;
     stats->counters.read_bytes = queue->read_bytes;

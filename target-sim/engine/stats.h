@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a target is doing: connections, controllers, queues and their counters, as plain structures.
- * Not here: how they are shown (the front); latencies, which need the front's clock.
+ * Not here: how they are shown (the front).
  * No standard.
  */
 #ifndef ENGINE_STATS_H
 #define ENGINE_STATS_H
 
 #include "engine/conn.h"
+#include "engine/histogram.h"
 #include "engine/target.h"
 
 /* Counters of one connection. */
@@ -22,6 +23,30 @@ struct lst_conn_counters {
     uint64_t read_bytes;     /* data of successful Reads */
     uint64_t write_bytes;    /* data of successful Writes */
 };
+
+/* Which of the opcodes. */
+enum lst_command_kind { LST_KIND_ADMIN, LST_KIND_IO, LST_KIND_FABRICS };
+
+/* What was done with one opcode, by one queue or by the whole target. */
+struct lst_command_stats {
+    struct lst_command_stats *next;      /* in the order of first use */
+    enum lst_command_kind kind;
+    uint16_t opcode;                     /* LST_OPCODE_INVALID: all that do not exist */
+    uint64_t count;                      /* completed */
+    uint64_t errors;                     /* of these, with a status other than 0 */
+    uint64_t bytes;                      /* of data, of those without an error */
+    /*
+     * From the capsule's arrival to its completion: ns in all, the longest, and how many of each
+     * size. Not of Asynchronous Event Requests, and not without lst_front_ops.clock.
+     */
+    uint64_t time_ns;
+    uint64_t longest_ns;
+    uint64_t buckets[LST_HISTOGRAM_BUCKETS];
+};
+enum { LST_OPCODE_INVALID = 0x100 };
+
+/* "read", "identify"; NULL if it has no name here. */
+const char *lst_command_name(enum lst_command_kind kind, unsigned opcode);
 
 struct lst_conn_stats {
     uint64_t id;
@@ -39,6 +64,7 @@ struct lst_conn_stats {
     bool sq_flow_control;
     size_t memory;           /* bytes held for this connection now */
     struct lst_conn_counters counters;
+    const struct lst_command_stats *commands;
 };
 
 struct lst_ctrl_stats {
@@ -77,6 +103,13 @@ struct lst_target_stats {
     unsigned ctrls;              /* now */
     size_t pool_bytes;           /* buffers kept for reuse */
 };
+/*
+ * Of all connections since the target was made, one call for each opcode that was used; valid during
+ * the call.
+ */
+void lst_target_each_command(struct lst_target *target,
+                             void (*fn)(void *opaque, const struct lst_command_stats *stats),
+                             void *opaque);
 void lst_target_get_stats(const struct lst_target *target, struct lst_target_stats *stats);
 
 #endif

@@ -41,6 +41,7 @@ void lst_target_free(struct lst_target *target)
     g_hash_table_destroy(target->by_nqn);
     lst_timers_destroy(&target->timers);
     lst_pool_destroy(&target->pool);
+    lst_stats_free(target->ended);
     g_free(target);
 }
 

@@ -57,6 +57,11 @@ struct lst_front_ops {
      * if the front polls every connection.
      */
     void (*conn_ready)(void *front, struct lst_conn *conn);
+    /*
+     * The time now in ns, of any origin: for latencies in statistics, and nothing else depends on
+     * it. May be NULL: then there are none.
+     */
+    uint64_t (*clock)(void *front);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
     void (*trace)(void *front, const struct lst_event *event);
 };
