@@ -34,7 +34,9 @@ static void watch(Connection *connection, bool blocked)
     } else if (pending <= SERVER_PENDING_LOW) {
         connection->held = false;
     }
-    if (!connection->held && !connection->server->draining) {
+    /* At the end only what commands need that are under way. */
+    if (!connection->held &&
+        (!connection->server->draining || lst_conn_needs_input(connection->engine))) {
         events |= EPOLLIN;
     }
     if (!server_watch(connection->server, &connection->source, events)) {
@@ -118,6 +120,12 @@ static ssize_t send_some(Connection *connection)
     return sent;
 }
 
+static bool is_drained(const Connection *connection)
+{
+    return connection->server->draining && !lst_conn_unfinished(connection->engine) &&
+           !lst_conn_needs_input(connection->engine);
+}
+
 void connection_flush(Connection *connection)
 {
     size_t total = 0;
@@ -131,7 +139,7 @@ void connection_flush(Connection *connection)
 
     blocked = sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     if ((sent < 0 && !blocked) || (!blocked && lst_conn_wants_close(connection->engine)) ||
-        (sent == 0 && connection->server->draining)) {
+        (sent == 0 && is_drained(connection))) {
         connection_close(connection);
         return;
     }
@@ -144,7 +152,7 @@ void connection_flush(Connection *connection)
 
 void connection_drain(Connection *connection)
 {
-    /* The flush stops reading, and closes if nothing is to be sent. */
+    /* The flush stops reading, and closes if there is nothing left to do. */
     connection_has_output(connection);
 }
 

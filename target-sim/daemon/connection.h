@@ -43,7 +43,7 @@ void connection_has_output(Connection *connection);
 void connection_flush(Connection *connection);
 
 /**
- * connection_drain - read nothing more; close when nothing is left to send
+ * connection_drain - let the commands that are under way end, then close
  */
 void connection_drain(Connection *connection);
 

@@ -74,6 +74,22 @@ static int open_socket(const Address *address, socklen_t length)
     return fd;
 }
 
+/* At the limit a host is told at once: its connection ends before it began. */
+static bool has_room(const Listener *listener)
+{
+    static LogLimit limit;
+    const Server *server = listener->server;
+    uint32_t most = server->options.connections_max;
+
+    if (!most || server->connections.length < most) {
+        return true;
+    }
+    if (log_admits(&limit, LOG_LEVEL_WARN)) {
+        log_line(LOG_LEVEL_WARN, "more than %u connections: one was closed", most);
+    }
+    return false;
+}
+
 static void accept_one(Listener *listener, int fd, const Address *peer)
 {
     char peer_text[INET6_ADDRSTRLEN] = "", local_text[INET6_ADDRSTRLEN] = "";
@@ -117,7 +133,9 @@ static void listener_ready(Source *source, uint32_t events G_GNUC_UNUSED)
         socklen_t length = sizeof(peer);
         int fd = accept4(source->fd, &peer.any, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-        if (fd >= 0) {
+        if (fd >= 0 && !has_room(listener)) {
+            close(fd);
+        } else if (fd >= 0) {
             accept_one(listener, fd, &peer);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;

@@ -49,6 +49,11 @@ static bool read_size(Options *options, const OptionSpec *spec G_GNUC_UNUSED, co
            options->generator.device.size > 0;
 }
 
+static bool read_memory(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_size(value, &options->server.memory_max);
+}
+
 static bool read_block_size(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
                             const char *value)
 {
@@ -242,6 +247,21 @@ static const OptionSpec specs[] = {
      "a numeric address and a port from 0 to 65535, ADDR:PORT or [ADDR6]:PORT",
      "serve http://ADDR:PORT/metrics to Prometheus; PORT 0 takes\n"
      "any free one, which a message tells", .generator = false},
+    {"max-connections", "N", read_number, NULL,
+     "connections at once; more are closed (default 0: no limit)",
+     FIELD(server.connections_max), .min = 0, .max = UINT32_MAX},
+    {"max-memory", "SIZE", read_memory, "a size with suffix K, M, G or T, or 0 for no limit",
+     "data buffers of all connections; at the limit each has\n"
+     "one transfer at a time (default 0: no limit)", .generator = false},
+    {"handshake-time", "SECONDS", read_number, NULL,
+     "from a connection's begin to its Connect (default 30)",
+     FIELD(server.handshake_s), .min = 1, .max = LST_HANDSHAKE_MAX_S},
+    {"idle-time", "SECONDS", read_number, NULL,
+     "without a command, for controllers without a keep-alive\n"
+     "timer (default 0: any time)", FIELD(server.idle_s), .min = 0, .max = LST_IDLE_MAX_S},
+    {"drain-time", "SECONDS", read_number, NULL,
+     "for commands under way to end after SIGTERM (default 1)",
+     FIELD(server.drain_s), .min = 0, .max = SERVER_DRAIN_MAX_S},
     {"seed", "N", read_seed, NULL, "seed of everything that is chosen at random (default 1)",
      .min = 0, .max = UINT64_MAX},
     {"log", "LEVEL", read_log, "error, warn, info or trace",
@@ -257,7 +277,7 @@ static void options_init(Options *options)
     *options = (Options){
         .action = OPTIONS_SERVE,
         .log_level = LOG_LEVEL_INFO,
-        .server = {.seed = 1},
+        .server = {.seed = 1, .drain_s = 1, .handshake_s = LST_HANDSHAKE_S},
         .generator = {
             .subsystems = 1,
             .paths = 1,

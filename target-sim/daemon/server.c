@@ -131,12 +131,25 @@ static void resume_accepting(Server *server, uint64_t now_ns)
     }
 }
 
-static void start_drain(Server *server)
+/* An Admin queue ends after its I/O queues: who is not done yet is asked again. */
+static void drain_connections(Server *server, uint64_t now_ns)
 {
     GList *next;
 
+    if (now_ns < server->drain_check_ns) {
+        return;
+    }
+    server->drain_check_ns = now_ns + (uint64_t)SERVER_DRAIN_CHECK_MS * NS_PER_MS;
+    for (GList *node = server->connections.head; node; node = next) {
+        next = node->next;
+        connection_drain(node->data);
+    }
+}
+
+static void start_drain(Server *server)
+{
     server->draining = true;
-    server->drain_end_ns = server_now_ns() + (uint64_t)SERVER_DRAIN_MS * NS_PER_MS;
+    server->drain_end_ns = server_now_ns() + server->options.drain_s * 1000ull * NS_PER_MS;
     server->accept_resume_ns = 0;
     for (guint i = 0; i < server->listeners->len; i++) {
         listener_close(server->listeners->pdata[i]);
@@ -146,10 +159,7 @@ static void start_drain(Server *server)
             service_close(server->services[i]);
         }
     }
-    for (GList *node = server->connections.head; node; node = next) {
-        next = node->next;
-        connection_drain(node->data);
-    }
+    drain_connections(server, server_now_ns());
 }
 
 static void signals_ready(Source *source, uint32_t events G_GNUC_UNUSED)
@@ -203,7 +213,7 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
         return 0;
     }
     if (server->draining) {
-        deadline = MIN(deadline, server->drain_end_ns);
+        deadline = MIN(deadline, MIN(server->drain_end_ns, server->drain_check_ns));
     }
     if (server->accept_resume_ns) {
         deadline = MIN(deadline, server->accept_resume_ns);
@@ -256,6 +266,9 @@ bool server_run(Server *server, GError **error)
             source->ready(source, events[i].events);
         }
         resume_accepting(server, now_ns);
+        if (server->draining) {
+            drain_connections(server, now_ns);
+        }
         end_services_round(server, now_ns);
         flush_output(server);
         free_dead(server);
@@ -386,6 +399,14 @@ static bool start_services(Server *server, GError **error)
     return true;
 }
 
+static void set_limit(Server *server, const char *key, uint64_t value)
+{
+    g_autofree char *text = g_strdup_printf("%" PRIu64, value);
+    bool ok = lst_target_set(server->target, key, text, NULL);
+
+    g_assert(ok); /* options_parse() allows the same values */
+}
+
 Server *server_new(Config *config, const ServerOptions *options, GError **error)
 {
     static const struct lst_front_ops ops = {
@@ -400,6 +421,9 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
     server->config = config;
     server->options = *options;
     server->target = lst_target_new(&ops, server, options->seed);
+    set_limit(server, "limit_handshake", options->handshake_s);
+    set_limit(server, "limit_idle", options->idle_s);
+    set_limit(server, "limit_memory", options->memory_max);
     server->backends = g_ptr_array_new_with_free_func((GDestroyNotify)backend_close);
     server->listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
     server->closed_listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);

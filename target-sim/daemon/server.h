@@ -23,7 +23,8 @@ enum ServerLimits {
     SERVER_PENDING_HIGH = 4 << 20,  /* bytes a host has not taken yet: stop reading from it */
     SERVER_PENDING_LOW = 1 << 20,   /* and go on below this */
     SERVER_ACCEPT_PAUSE_MS = 100,   /* after running out of descriptors or memory */
-    SERVER_DRAIN_MS = 1000,         /* for hosts to take their last answers at the end */
+    SERVER_DRAIN_CHECK_MS = 10,     /* between two looks at who is done */
+    SERVER_DRAIN_MAX_S = 3600,
 };
 
 /* What is served beside hosts. */
@@ -44,6 +45,10 @@ struct Source {
 typedef struct ServerOptions {
     uint64_t seed;
     const char *control; /* path of the control socket; NULL: none */
+    uint32_t drain_s;     /* for commands to end after SIGTERM */
+    uint32_t connections_max; /* 0: no limit */
+    uint32_t handshake_s, idle_s; /* limit_handshake, limit_idle of engine/target.h */
+    uint64_t memory_max;  /* limit_memory, bytes */
     ConfigListen metrics; /* where the page of metrics is; traddr NULL: nowhere */
 } ServerOptions;
 
@@ -62,7 +67,7 @@ typedef struct Server {
     Service *services[SERVER_SERVICES]; /* NULL: not there */
     bool control_made; /* its path is ours to remove */
     bool draining;
-    uint64_t drain_end_ns;
+    uint64_t drain_end_ns, drain_check_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */
     uint8_t *read_buffer;      /* SERVER_READ_BYTES, shared: the engine keeps nothing of it */
 } Server;
@@ -81,8 +86,8 @@ void server_free(Server *server);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
 
 /**
- * server_run - serve until SIGTERM or SIGINT, then let hosts take their last
- *              answers for at most SERVER_DRAIN_MS
+ * server_run - serve until SIGTERM or SIGINT, then accept nothing more and let the
+ *              commands that are under way end, for at most the drain time
  * @error: set on failure, domain CONFIG_ERROR
  *
  * Return: true after a signal, false if the loop itself failed.

@@ -171,7 +171,39 @@ static const NodeDir root_dirs[] = {
     {"connections", &tree_connections},
     {NULL, NULL},
 };
-const NodeKind tree_root = {.what = "target", .dirs = root_dirs};
+
+static bool set_limit_connections(Node *node, const char *key, const char *value, GError **error)
+{
+    return tree_parse_id(key, value, 0, UINT32_MAX, &node->server->options.connections_max, error);
+}
+
+static char *get_limit_connections(const Node *node)
+{
+    return g_strdup_printf("%u", node->server->options.connections_max);
+}
+
+static bool root_set(Node *node, const char *key, const char *value, GError **error)
+{
+    return lst_target_set(node->server->target, key, value, error);
+}
+
+static char *root_get(const Node *node, const char *key, GError **error)
+{
+    return lst_target_get(node->server->target, key, error);
+}
+
+static const NodeAttr root_attrs[] = {
+    {"limit_connections", set_limit_connections, get_limit_connections, false},
+    {NULL, NULL, NULL, false},
+};
+const NodeKind tree_root = {
+    .what = "target",
+    .dirs = root_dirs,
+    .attrs = root_attrs,
+    .engine_key = lst_target_key,
+    .engine_set = root_set,
+    .engine_get = root_get,
+};
 
 /* The components of a path, without empty ones; NULL if one is badly escaped. */
 static GPtrArray *split(const char *path, GError **error)

@@ -77,7 +77,7 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     conn->ctx.maxh2cdata = LST_MAXH2CDATA;
     conn->pda = 4;
     conn->timer.fire = conn_timeout;
-    lst_conn_arm(conn, LST_IC_TIMEOUT_MS);
+    lst_conn_arm(conn, MIN(LST_IC_TIMEOUT_MS, target->handshake_s * 1000));
     conn->link.data = conn;
     g_queue_push_tail_link(&target->conns, &conn->link);
     target->stats.conns_opened++;
@@ -232,4 +232,27 @@ uint64_t lst_conn_id(const struct lst_conn *conn)
 size_t lst_conn_pending(const struct lst_conn *conn)
 {
     return conn->state == LST_CONN_CLOSED ? 0 : conn->tx_pending;
+}
+
+unsigned lst_conn_unfinished(const struct lst_conn *conn)
+{
+    const struct lst_ctrl *ctrl = conn->queue.ctrl;
+
+    if (!ctrl || ctrl->admin != &conn->queue) {
+        return conn->outstanding;
+    }
+    return conn->outstanding - ctrl->aer.count + ctrl->io_queue_count;
+}
+
+bool lst_conn_needs_input(const struct lst_conn *conn)
+{
+    if (!lst_conn_active(conn)) {
+        return false;
+    }
+    for (unsigned slot = 0; slot < conn->capacity; slot++) {
+        if (conn->slots[slot] && conn->slots[slot]->state < LST_TREQ_EXECUTING) {
+            return true;
+        }
+    }
+    return conn->rx != LST_RX_COMMON || conn->rx_have > 0;
 }

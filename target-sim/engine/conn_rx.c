@@ -33,7 +33,7 @@ static void ic_req(struct lst_conn *conn)
     conn->pda = (ic->hpda + 1u) * 4;
     conn->maxr2t = ic->maxr2t;
     lst_conn_set_state(conn, LST_CONN_CONNECT);
-    lst_conn_arm(conn, LST_CONNECT_TIMEOUT_MS);
+    lst_conn_arm(conn, conn->queue.target->handshake_s * 1000ull);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
               NULL);
     lst_conn_send_ic_resp(conn);

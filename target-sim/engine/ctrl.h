@@ -148,7 +148,7 @@ struct lst_ctrl {
     uint32_t csts;
     uint32_t kato_ms;
     uint64_t last_command_ns;
-    struct lst_timer timer;              /* keep-alive, or idle discovery */
+    struct lst_timer timer;              /* keep-alive, or idle */
     struct lst_aer aer;
     struct lst_features features;
     uint32_t changed_ns[LST_NSID_MAX / 32 + 1];

@@ -42,6 +42,10 @@ struct lst_target {
     uint64_t next_conn_id;
     struct lst_target_stats stats;
     struct lst_command_stats *ended;     /* of connections that are gone */
+    uint32_t handshake_s;
+    uint32_t idle_s;
+    uint64_t memory_limit;               /* 0: none */
+    uint64_t buffer_bytes;               /* of all connections */
 };
 
 struct lst_subsys {

@@ -80,6 +80,22 @@ struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, 
  */
 void lst_target_free(struct lst_target *target);
 
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/*
+ * lst_target_set, lst_target_get: limits that belong to no object, as text. They hold from then on.
+ *   limit_handshake  1..3600 seconds from a connection's ICReq to its Connect (default 30; the ICReq
+ *                    itself has 10 of them at most)
+ *   limit_idle       0..86400 seconds without a command, after which a controller without keep-alive
+ *                    timer goes; 0 = never (default). Discovery controllers have two minutes anyway
+ *   limit_memory     bytes of data buffers of all connections, 0 = no limit (default). Beyond it a
+ *                    connection has room for one transfer at a time; data within capsules do not wait
+ * Errors: KEY, VALUE.
+ */
+bool lst_target_set(struct lst_target *target, const char *key, const char *value, GError **err);
+char *lst_target_get(const struct lst_target *target, const char *key, GError **err);
+const char *lst_target_key(unsigned index);
+
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 /*

@@ -70,7 +70,8 @@ class Tree(ControlCase):
             f"{port}/lockstep_advertise": ("127.0.0.9", ""),
             f"{port}/ana_groups/1/ana_state": ("inaccessible", "non-optimized", "persistent-loss", "change",
                                                "optimized"),
-            f"{NS}/ana_grpid": ("128", "1"), f"{NS}/device_size": (str(4 << 20), str(1 << 20)),
+            "limit_connections": ("5", "0"), "limit_handshake": ("1", "3600"), "limit_idle": ("86400", "0"),
+            "limit_memory": ("1", "0"), f"{NS}/ana_grpid": ("128", "1"), f"{NS}/device_size": (str(4 << 20), str(1 << 20)),
             f"{NS}/enable": ("0",),
             f"{NS}/device_uuid": ("11111111-2222-3333-4444-555555555555",),
             f"{NS}/device_nguid": ("00000000-0000-0000-0000-0000000000a1",),
@@ -107,7 +108,8 @@ class Tree(ControlCase):
         subsystem = f"subsystems/{NQN}"
         with self.with_config() as (_, control):
             for verb, message, *arguments in (
-                    ("get", "nothing: no 'nothing' here; there is: hosts/, ports/, subsystems/, connections/",
+                    ("get", "nothing: no 'nothing' here; there is: limit_connections, limit_handshake, "
+                     "limit_idle, limit_memory, hosts/, ports/, subsystems/, connections/",
                      "nothing"),
                     ("get", f"{subsystem}: a directory, not an attribute; list shows what is in it", subsystem),
                     ("set", f"{subsystem}/attr_qid_max: attr_qid_max: '0' is not allowed: a number from 1 to 1024",
