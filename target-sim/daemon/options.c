@@ -247,6 +247,8 @@ static const OptionSpec specs[] = {
      "a numeric address and a port from 0 to 65535, ADDR:PORT or [ADDR6]:PORT",
      "serve http://ADDR:PORT/metrics to Prometheus; PORT 0 takes\n"
      "any free one, which a message tells", .generator = false},
+    {"pcap", "DIR", read_text, "a folder",
+     "capture each connection into DIR/PID-ID.pcap", FIELD(server.pcap)},
     {"max-connections", "N", read_number, NULL,
      "connections at once; more are closed (default 0: no limit)",
      FIELD(server.connections_max), .min = 0, .max = UINT32_MAX},

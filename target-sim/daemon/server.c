@@ -381,10 +381,28 @@ static bool listen_on_ports(Server *server, GError **error)
     return true;
 }
 
+static bool check_pcap_folder(const char *folder, GError **error)
+{
+    if (folder && access(folder, W_OK | X_OK) < 0) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--pcap: %s: %s", folder,
+                    g_strerror(errno));
+        return false;
+    }
+    if (folder && !g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                    "--pcap: wrong value \"%s\"; allowed: a folder", folder);
+        return false;
+    }
+    return true;
+}
+
 static bool start_services(Server *server, GError **error)
 {
     const ServerOptions *options = &server->options;
 
+    if (!check_pcap_folder(options->pcap, error)) {
+        return false;
+    }
     if (options->control) {
         server->services[SERVER_CONTROL] = control_new(server, options->control, error);
         server->control_made = server->services[SERVER_CONTROL];

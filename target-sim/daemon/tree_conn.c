@@ -47,7 +47,21 @@ static char *get_portid(const Node *node) { return g_strdup_printf("%u", stats_o
 static char *get_cntlid(const Node *node) { return g_strdup_printf("%u", stats_of(node).cntlid); }
 static char *get_qid(const Node *node) { return g_strdup_printf("%u", stats_of(node).qid); }
 
+static bool set_pcap(Node *node, const char *key, const char *value, GError **error)
+{
+    if (value[0] && value[0] != '/') {
+        return tree_refuse(error, key, value, "an absolute path, or nothing to end the capture");
+    }
+    return connection_capture(node->connection, value[0] ? value : NULL, error);
+}
+
+static char *get_pcap(const Node *node)
+{
+    return g_strdup(node->connection->pcap ? pcap_file(node->connection->pcap) : "");
+}
+
 static const NodeAttr connection_attrs[] = {
+    {"pcap", set_pcap, get_pcap, false},
     {"peer", NULL, get_peer, false},     {"portid", NULL, get_portid, false},
     {"subnqn", NULL, get_subnqn, false}, {"hostnqn", NULL, get_hostnqn, false},
     {"cntlid", NULL, get_cntlid, false}, {"qid", NULL, get_qid, false},

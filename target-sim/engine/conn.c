@@ -254,5 +254,10 @@ bool lst_conn_needs_input(const struct lst_conn *conn)
             return true;
         }
     }
-    return conn->rx != LST_RX_COMMON || conn->rx_have > 0;
+    return !lst_conn_between_pdus(conn);
+}
+
+bool lst_conn_between_pdus(const struct lst_conn *conn)
+{
+    return conn->rx == LST_RX_COMMON && conn->rx_have == 0;
 }

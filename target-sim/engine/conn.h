@@ -97,6 +97,8 @@ bool lst_conn_wants_close(struct lst_conn *conn);
  */
 unsigned lst_conn_unfinished(const struct lst_conn *conn);
 bool lst_conn_needs_input(const struct lst_conn *conn);
+/* No PDU has come in part: the next byte begins one. */
+bool lst_conn_between_pdus(const struct lst_conn *conn);
 
 enum lst_conn_state lst_conn_state(const struct lst_conn *conn);
 void *lst_conn_opaque(const struct lst_conn *conn);
