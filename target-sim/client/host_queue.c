@@ -147,24 +147,30 @@ void host_queue_send_raw(HostQueue *queue, const void *bytes, size_t length)
 
 /* ---- Submission */
 
+bool host_queue_full(const HostQueue *queue)
+{
+    uint16_t entries = queue->config.entries;
+
+    /* One entry stays empty, so that a full queue differs from an empty one. */
+    return queue->outstanding >= entries - 1u ||
+           (queue->sq_flow_control && (queue->sq_tail + 1) % entries == queue->sq_head);
+}
+
 static int take_cid(HostQueue *queue)
 {
     uint16_t entries = queue->config.entries;
-    uint16_t next_tail = (queue->sq_tail + 1) % entries;
     uint16_t cid;
 
     if (queue->state != HOST_STATE_READY) {
         return HOST_ERR_STATE;
     }
-    /* One entry stays empty, so that a full queue differs from an empty one. */
-    if (queue->outstanding >= entries - 1u ||
-        (queue->sq_flow_control && next_tail == queue->sq_head)) {
+    if (host_queue_full(queue)) {
         return HOST_ERR_FULL;
     }
     cid = queue->free_cids[queue->free_head];
     queue->free_head = (queue->free_head + 1) % entries;
     queue->outstanding++;
-    queue->sq_tail = next_tail;
+    queue->sq_tail = (queue->sq_tail + 1) % entries;
     queue->counters.commands++;
     g_assert(!queue->slots[cid].busy);
     return cid;

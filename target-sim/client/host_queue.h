@@ -171,6 +171,7 @@ int host_queue_answer_r2t(HostQueue *queue, uint16_t cid, uint16_t ttag, uint32_
 HostState host_queue_state(const HostQueue *queue);
 const HostFault *host_queue_fault(const HostQueue *queue);      /* NULL while there is none */
 const HostCounters *host_queue_counters(const HostQueue *queue);
+bool host_queue_full(const HostQueue *queue);   /* a command would not fit now */
 uint32_t host_queue_outstanding(const HostQueue *queue);        /* commands without completion */
 uint32_t host_queue_max_h2c_data(const HostQueue *queue);       /* MAXH2CDATA from ICResp, bytes */
 uint32_t host_queue_cpda_align(const HostQueue *queue);         /* alignment of our data, bytes */

@@ -82,6 +82,7 @@ bool backend_resize(Backend *backend, uint64_t size, GError **error)
 
 void backend_close(Backend *backend)
 {
+    drive_free(backend->drive);
     backend->ops->close(backend);
 }
 
@@ -120,5 +121,11 @@ static uint16_t status_of(const struct lst_io *io, int result)
 
 void backend_done(struct lst_io *io, int result)
 {
-    lst_io_complete(io, status_of(io, result));
+    const Backend *backend = io->backend;
+
+    if (backend->drive) {
+        drive_submit(backend->drive, io, status_of(io, result));
+    } else {
+        lst_io_complete(io, status_of(io, result));
+    }
 }

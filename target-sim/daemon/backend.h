@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "daemon/config.h"
+#include "daemon/delay.h"
 #include "engine/io.h"
 
 typedef struct Backend Backend;
@@ -33,6 +34,7 @@ struct Backend {
     const BackendOps *ops;
     uint64_t size;       /* bytes, a multiple of block_size */
     uint32_t block_size; /* bytes */
+    Drive *drive;        /* how long it takes; NULL: no longer than it does */
 };
 
 /**
@@ -47,7 +49,7 @@ struct Backend {
 Backend *backend_open(const ConfigDevice *device, GError **error);
 
 /**
- * backend_close - free a backend; all its requests must have ended
+ * backend_close - free a backend and its drive; all its requests must have ended
  */
 void backend_close(Backend *backend);
 
@@ -67,7 +69,7 @@ bool backend_resize(Backend *backend, uint64_t size, GError **error);
 void backend_submit(struct lst_io *io);
 
 /**
- * backend_done - end a request
+ * backend_done - end a request, or hand it to the drive to end it in its time
  * @result: 0 or an errno value; the host gets the NVMe status for it
  */
 void backend_done(struct lst_io *io, int result);

@@ -13,6 +13,7 @@
 
 #include "daemon/parse.h"
 #include "engine/limits.h"
+#include "media/media.h"
 
 enum ConfigLimits {
     CONFIG_FILE_MAX = 16 << 20,      /* bytes of a configuration file */
@@ -72,6 +73,7 @@ typedef struct ConfigNamespace {
     uint8_t nguid[16]; /* zero: none */
     char *eui64;       /* 16 hexadecimal digits; NULL: none */
     ConfigDevice device;
+    struct media_config media; /* the preset null: as fast as it goes */
 } ConfigNamespace;
 
 typedef struct ConfigSubsystem {
@@ -141,6 +143,7 @@ typedef struct ConfigGenerator {
     uint32_t paths;
     uint32_t namespaces;  /* per subsystem */
     ConfigDevice device;  /* for a file: path is the directory */
+    struct media_config media;
     uint32_t inline_data_size;
     uint32_t max_queue_size;
     uint32_t qid_max;

@@ -63,6 +63,20 @@ static bool read_device(JsonSource *source, JsonNode *node, const JsonKey *key, 
     return true;
 }
 
+static bool read_media(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    g_autofree char *text = json_source_text(node);
+    g_autofree char *why = NULL;
+
+    if (!text) {
+        return json_source_fail(source, node, "a string");
+    }
+    if (!media_config_parse(text, (struct media_config *)((char *)target + key->offset), &why)) {
+        return json_source_fail(source, node, why);
+    }
+    return true;
+}
+
 /* Keys that nvmetcli writes for what we do not model: only the value "off". */
 static bool read_off(JsonSource *source, JsonNode *node, const JsonKey *key G_GNUC_UNUSED,
                      void *target G_GNUC_UNUSED)
@@ -198,11 +212,17 @@ static const JsonKey resv_keys[] = {
     {.name = NULL},
 };
 
+static const JsonKey namespace_lockstep_keys[] = {
+    {"media", .read = read_media, .offset = offsetof(ConfigNamespace, media)},
+    {.name = NULL},
+};
+
 static const JsonKey namespace_keys[] = {
     {"ana", OBJECT(namespace_ana_keys)},
     {"ana_grpid", NUMBER(ConfigNamespace, ana_grpid, 1, LST_ANA_GROUPS_MAX)},
     {"device", OBJECT(device_keys), .required = true},
     {"enable", NUMBER(ConfigNamespace, enable, 0, 1)},
+    {"lockstep", OBJECT(namespace_lockstep_keys)},
     {"nsid", NUMBER(ConfigNamespace, nsid, 1, LST_NSID_MAX), .required = true},
     {"resv", OBJECT(resv_keys)},
     {.name = NULL},

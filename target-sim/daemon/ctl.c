@@ -239,6 +239,7 @@ static int show_reply(const Command *command, const GString *line)
 {
     g_autoptr(JsonNode) node = json_from_string(line->str, NULL);
     JsonObject *reply;
+    bool system;
 
     if (!node || !JSON_NODE_HOLDS_OBJECT(node)) {
         return fail(SYSTEM, "--socket: %s: no target-sim answers there", command->socket);
@@ -253,8 +254,9 @@ static int show_reply(const Command *command, const GString *line)
         }
         return DONE;
     }
-    return fail(json_object_get_boolean_member_with_default(reply, "system", FALSE) ? SYSTEM : INPUT,
-                "%s", json_object_get_string_member_with_default(reply, "error", "refused"));
+    system = json_object_get_boolean_member_with_default(reply, "system", FALSE);
+    return fail(system ? SYSTEM : INPUT, "%s",
+                json_object_get_string_member_with_default(reply, "error", "refused"));
 }
 
 static int carry_out(const Command *command)

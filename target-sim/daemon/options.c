@@ -167,6 +167,11 @@ static bool read_ana(Options *options, const OptionSpec *spec G_GNUC_UNUSED, con
     return options->ana_count > 0;
 }
 
+static bool read_media(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return media_config_parse(value, &options->generator.media, &options->why);
+}
+
 static bool read_log(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
 {
     unsigned level;
@@ -217,6 +222,10 @@ static const OptionSpec specs[] = {
      "ram: memory, zero at first (default)\n"
      "null: reads give zeros, writes are dropped\n"
      "file:DIR: one file per namespace in DIR, kept over restarts", .generator = true},
+    {"media", "PRESET[,KEY=VALUE...]", read_media, NULL,
+     "how long the drive under each namespace takes: null (no\n"
+     "longer than it does, default), ram, p3700, tlc, optane\n"
+     "(docs/media.md lists the keys)", .generator = true},
     {"inline-data-size", "BYTES", read_inline, "a multiple of 16 from 0 to 65536",
      "in-capsule data of I/O commands (default 16384)",
      FIELD(generator.inline_data_size), .min = 0, .max = LST_INLINE_MAX,
@@ -297,6 +306,7 @@ void options_clear(Options *options)
     config_device_clear(&options->generator.device);
     g_clear_pointer(&options->listen_address, g_free);
     g_clear_pointer(&options->metrics_address, g_free);
+    g_clear_pointer(&options->why, g_free);
 }
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -321,9 +331,9 @@ static bool read_option(Options *options, const OptionSpec *spec, const char *va
     if (spec->read(options, spec, value)) {
         return true;
     }
-    if (spec->allowed) {
+    if (spec->allowed || options->why) {
         return fail(error, "--%s: wrong value \"%s\"; allowed: %s", spec->name, value,
-                    spec->allowed);
+                    spec->allowed ? spec->allowed : options->why);
     }
     return fail(error, "--%s: wrong value \"%s\"; allowed: a number from %" PRIu64 " to %" PRIu64,
                 spec->name, value, spec->min, spec->max);

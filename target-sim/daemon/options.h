@@ -38,6 +38,7 @@ typedef struct Options {
     unsigned ana_count;
     char *listen_address;
     char *metrics_address;
+    char *why; /* what is allowed, if the table cannot know */
 } Options;
 
 /**

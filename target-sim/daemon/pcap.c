@@ -2,7 +2,8 @@
 /*
  * Capture of one connection as a pcap file.
  * Not here: which connections, and when (connection.c).
- * pcap with times in ns (magic A1B23C4Dh), Ethernet II, IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293).
+ * pcap with times in ns (magic A1B23C4Dh), Ethernet II, IPv4 (RFC 791), IPv6 (RFC 8200), TCP
+ * (RFC 9293).
  */
 #include "daemon/pcap.h"
 

@@ -4,7 +4,8 @@
  * Not here: which connections, and when (connection.c). Nothing of it is on the wire: segments,
  * acknowledgements and addresses of the link are ours, bytes, order and times are those of the
  * connection.
- * pcap with times in ns (magic A1B23C4Dh), Ethernet II, IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293).
+ * pcap with times in ns (magic A1B23C4Dh), Ethernet II, IPv4 (RFC 791), IPv6 (RFC 8200), TCP
+ * (RFC 9293).
  */
 #ifndef LOCKSTEP_DAEMON_PCAP_H
 #define LOCKSTEP_DAEMON_PCAP_H

@@ -265,6 +265,7 @@ bool server_run(Server *server, GError **error)
 
             source->ready(source, events[i].events);
         }
+        delay_run(server->delay);
         resume_accepting(server, now_ns);
         if (server->draining) {
             drain_connections(server, now_ns);
@@ -273,6 +274,9 @@ bool server_run(Server *server, GError **error)
         flush_output(server);
         free_dead(server);
     }
+    /* A drive that takes longer than we may: its commands are done, so they are answered. */
+    delay_cancel(server->delay);
+    flush_output(server);
     return true;
 }
 
@@ -304,6 +308,23 @@ static bool watch_signals(Server *server, GError **error)
     server->signals.ready = signals_ready;
     if (server->signals.fd < 0 || !server_watch(server, &server->signals, EPOLLIN)) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "signalfd: %s", g_strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* All is done by delay_run() in each round: it had to begin, no more. */
+static void timer_ready(Source *source G_GNUC_UNUSED, uint32_t events G_GNUC_UNUSED)
+{
+}
+
+static bool watch_drives(Server *server, GError **error)
+{
+    server->delay = delay_new(server_now_ns, server->options.seed);
+    server->timer.ready = timer_ready;
+    server->timer.fd = server->delay ? delay_fd(server->delay) : -1;
+    if (!server->delay || !server_watch(server, &server->timer, EPOLLIN)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "timerfd: %s", g_strerror(errno));
         return false;
     }
     return true;
@@ -454,7 +475,8 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
     }
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
-    if (!setup_subsystems(server->target, config, server->backends, error) ||
+    if (!watch_drives(server, error) ||
+        !setup_subsystems(server->target, config, server->backends, server->delay, error) ||
         !watch_signals(server, error) || !start_services(server, error) ||
         !listen_on_ports(server, error)) {
         return NULL;
@@ -477,8 +499,14 @@ void server_free(Server *server)
     free_dead(server);
     g_ptr_array_unref(server->listeners);
     g_ptr_array_unref(server->closed_listeners);
+    if (server->delay) {
+        delay_cancel(server->delay);
+    }
     lst_target_free(server->target);
     g_ptr_array_unref(server->backends);
+    if (server->delay) {
+        delay_free(server->delay);
+    }
     if (server->signals.fd >= 0) {
         close(server->signals.fd);
     }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/config.h"
+#include "daemon/delay.h"
 #include "engine/conn.h"
 #include "engine/target.h"
 
@@ -67,6 +68,8 @@ typedef struct Server {
     Source signals;
     Service *services[SERVER_SERVICES]; /* NULL: not there */
     bool control_made; /* its path is ours to remove */
+    Delay *delay;   /* the drives that namespaces play */
+    Source timer;   /* of the drives */
     bool draining;
     uint64_t drain_end_ns, drain_check_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */

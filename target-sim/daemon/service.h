@@ -4,9 +4,9 @@
  * metrics. Not here: what is asked and answered (control.h, metrics.h). No standard.
  */
 /*
- * Peers are not trusted: a request is bounded, so are the peers and what is done for one of them in
- * a round of the loop; while an answer is not taken nothing more is read; who is silent for too long
- * is closed. Nothing blocks.
+ * Peers are not trusted: a request is bounded, so are the peers and what is done for one of them
+ * in a round of the loop; while an answer is not taken nothing more is read; who is silent for too
+ * long is closed. Nothing blocks.
  */
 #ifndef LOCKSTEP_DAEMON_SERVICE_H
 #define LOCKSTEP_DAEMON_SERVICE_H

@@ -91,7 +91,7 @@ struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNam
 }
 
 bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
-                          GError **error)
+                          Delay *delay, GError **error)
 {
     Backend *backend = backend_open(&from->device, error);
 
@@ -99,17 +99,18 @@ bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *b
         return false;
     }
     g_ptr_array_add(backends, backend);
+    backend->drive = drive_new(delay, &from->media, from->uuid);
     from->device.size = backend->size;
     from->device.block_size = backend->block_size;
     return lst_ns_attach(ns, backend, backend->size, backend->block_size, error);
 }
 
 static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
-                          GPtrArray *backends, GError **error)
+                          GPtrArray *backends, Delay *delay, GError **error)
 {
     struct lst_ns *ns = setup_add_namespace(subsystem, from, error);
 
-    return ns && (!from->enable || (setup_open_namespace(ns, from, backends, error) &&
+    return ns && (!from->enable || (setup_open_namespace(ns, from, backends, delay, error) &&
                                     lst_ns_enable(ns, true, error)));
 }
 
@@ -137,7 +138,7 @@ struct lst_subsys *setup_add_subsystem(struct lst_target *target, const ConfigSu
 }
 
 static bool setup_subsystem(struct lst_target *target, Config *config, guint index,
-                            GPtrArray *backends, GError **error)
+                            GPtrArray *backends, Delay *delay, GError **error)
 {
     ConfigSubsystem *from = config->subsystems->pdata[index];
     g_autofree char *part = g_strdup_printf("subsystems[%u]", index);
@@ -150,7 +151,7 @@ static bool setup_subsystem(struct lst_target *target, Config *config, guint ind
     for (guint i = 0; i < from->namespaces->len; i++) {
         ConfigNamespace *ns = from->namespaces->pdata[i];
 
-        if (!add_namespace(subsystem, ns, backends, &cause)) {
+        if (!add_namespace(subsystem, ns, backends, delay, &cause)) {
             g_autofree char *ns_part = g_strdup_printf("%s.namespaces[%u]", part, i);
 
             return refuse(config, ns->line, ns_part, cause, error);
@@ -160,10 +161,10 @@ static bool setup_subsystem(struct lst_target *target, Config *config, guint ind
 }
 
 bool setup_subsystems(struct lst_target *target, Config *config, GPtrArray *backends,
-                      GError **error)
+                      Delay *delay, GError **error)
 {
     for (guint i = 0; i < config->subsystems->len; i++) {
-        if (!setup_subsystem(target, config, i, backends, error)) {
+        if (!setup_subsystem(target, config, i, backends, delay, error)) {
             return false;
         }
     }

@@ -7,6 +7,7 @@
 #define LOCKSTEP_DAEMON_SETUP_H
 
 #include "daemon/config.h"
+#include "daemon/delay.h"
 #include "engine/target.h"
 
 /**
@@ -15,12 +16,13 @@
  * @config: after config_finish(); the sizes of namespaces are filled in
  * @backends: of Backend *, whose free function is backend_close(); those that
  *            were opened are added, on failure too
+ * @delay: of the drives that namespaces with a medium are given
  * @error: set on failure, domain CONFIG_ERROR; names file, line and key
  *
  * Return: true on success.
  */
 bool setup_subsystems(struct lst_target *target, Config *config, GPtrArray *backends,
-                      GError **error);
+                      Delay *delay, GError **error);
 
 /**
  * setup_port - give the target one port, once its port number is known
@@ -45,7 +47,7 @@ struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNam
                                    GError **error);
 /* Opens the device and attaches it; its size is filled in. */
 bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
-                          GError **error);
+                          Delay *delay, GError **error);
 struct lst_port *setup_add_port(struct lst_target *target, const ConfigPort *from,
                                 GError **error);
 bool setup_add_referral(struct lst_port *port, const ConfigReferral *from, GError **error);

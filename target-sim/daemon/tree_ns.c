@@ -142,7 +142,8 @@ static bool set_enable(Node *node, const char *key, const char *value, GError **
     if (node->ns->device.backend == CONFIG_BACKEND_FILE && !node->ns->device.path) {
         return tree_refuse(error, key, value, "only after device_path was set");
     }
-    return setup_open_namespace(ns, node->ns, node->server->backends, error) &&
+    return setup_open_namespace(ns, node->ns, node->server->backends,
+                                node->server->delay, error) &&
            lst_ns_enable(ns, true, error);
 }
 
@@ -151,10 +152,29 @@ static char *get_enable(const Node *node)
     return g_strdup(lst_ns_enabled(ns_of(node)) ? "1" : "0");
 }
 
+/* A drive may have commands in it: it goes with its device only. */
+static bool set_media(Node *node, const char *key, const char *value, GError **error)
+{
+    g_autofree char *why = NULL;
+
+    if (backend_of(node)) {
+        return tree_refuse(error, key, value,
+                           "only before enable is 1, or after device_path was set again");
+    }
+    return media_config_parse(value, &node->ns->media, &why) ||
+           tree_refuse(error, key, value, why);
+}
+
+static char *get_media(const Node *node)
+{
+    return media_config_format(&node->ns->media);
+}
+
 static const NodeAttr namespace_attrs[] = {
     {"device_path", set_device_path, get_device_path, true},
     {"device_size", set_device_size, get_device_size, false},
     {"enable", set_enable, get_enable, true},
+    {"lockstep_media", set_media, get_media, true},
     {"revalidate_size", set_revalidate_size, NULL, false},
     {NULL, NULL, NULL, false},
 };
@@ -192,7 +212,9 @@ static guint namespaces_count(const Node *node)
 
 static char *namespaces_name(const Node *node, guint index)
 {
-    return g_strdup_printf("%u", ((ConfigNamespace *)node->subsystem->namespaces->pdata[index])->nsid);
+    const ConfigNamespace *ns = node->subsystem->namespaces->pdata[index];
+
+    return g_strdup_printf("%u", ns->nsid);
 }
 
 static void namespaces_enter(Node *node, guint index)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ports/ with their subsystems and ANA groups.
- * Not here: referrals (tree_referral.c), sockets (listener.h), paths (tree.c). Names as in Linux' nvmet configfs.
+ * Not here: referrals (tree_referral.c), sockets (listener.h), paths (tree.c). Names as in Linux'
+ * nvmet configfs.
  */
 #include "daemon/tree_internal.h"
 
@@ -88,7 +89,8 @@ static bool port_subsystems_add(Node *node, const char *name, GError **error)
 
 static bool port_subsystems_remove(Node *node, guint index, GError **error)
 {
-    bool ok = lst_port_remove_subsys(tree_port(node), lst_port_subsys(tree_port(node), index), error);
+    struct lst_port *port = tree_port(node);
+    bool ok = lst_port_remove_subsys(port, lst_port_subsys(port, index), error);
 
     stop_if_empty(node);
     return ok;

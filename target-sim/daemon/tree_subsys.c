@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hosts/, and subsystems/ with their allowed hosts.
- * Not here: namespaces (tree_ns.c), ports (tree_port.c), paths (tree.c). Names as in Linux' nvmet configfs.
+ * Not here: namespaces (tree_ns.c), ports (tree_port.c), paths (tree.c). Names as in Linux' nvmet
+ * configfs.
  */
 #include "daemon/tree_internal.h"
 

@@ -91,9 +91,9 @@ size_t lst_conn_pending(const struct lst_conn *conn);
 bool lst_conn_wants_close(struct lst_conn *conn);
 
 /*
- * For an orderly end: commands that the host waits for (it does not for Asynchronous Event Requests),
- * and for an Admin queue the I/O queues that would end with it; and whether a command needs more of
- * the host's bytes to end, or a PDU has come in part.
+ * For an orderly end: commands that the host waits for (it does not for Asynchronous Event
+ * Requests), and for an Admin queue the I/O queues that would end with it; and whether a command
+ * needs more of the host's bytes to end, or a PDU has come in part.
  */
 unsigned lst_conn_unfinished(const struct lst_conn *conn);
 bool lst_conn_needs_input(const struct lst_conn *conn);

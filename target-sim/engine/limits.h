@@ -55,7 +55,7 @@ enum lst_limits {
     LST_PLEN_MAX = 2 << 20,
     /* bytes of data buffers of one connection; commands beyond wait their turn */
     LST_CONN_BUFFERS = 16 << 20,
-    LST_IOV_MAX = 64,                    /* more entries per lst_conn_output() bring nothing */
+    LST_IOV_MAX = 192,                   /* more entries per lst_conn_output() bring nothing */
 
     /* cost of what is idle: buffers kept for reuse by a target */
     LST_POOL_BYTES = 64 << 20,

@@ -16,13 +16,10 @@ struct lst_pool_item {
 
 static unsigned class_of(size_t len)
 {
-    unsigned shift = LST_POOL_MIN_SHIFT;
-
     g_assert(len > 0 && len <= LST_TRANSFER_MAX);
-    while (((size_t)1 << shift) < len) {
-        shift++;
-    }
-    return shift - LST_POOL_MIN_SHIFT;
+    /* g_bit_storage(0) is 1. */
+    return len > (size_t)1 << LST_POOL_MIN_SHIFT ?
+               (unsigned)g_bit_storage((len - 1) >> LST_POOL_MIN_SHIFT) : 0;
 }
 
 size_t lst_pool_size(size_t len)

@@ -104,8 +104,8 @@ struct lst_target_stats {
     size_t pool_bytes;           /* buffers kept for reuse */
 };
 /*
- * Of all connections since the target was made, one call for each opcode that was used; valid during
- * the call.
+ * Of all connections since the target was made, one call for each opcode that was used; valid
+ * during the call.
  */
 void lst_target_each_command(struct lst_target *target,
                              void (*fn)(void *opaque, const struct lst_command_stats *stats),

@@ -83,13 +83,14 @@ void lst_target_free(struct lst_target *target);
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
 /*
- * lst_target_set, lst_target_get: limits that belong to no object, as text. They hold from then on.
- *   limit_handshake  1..3600 seconds from a connection's ICReq to its Connect (default 30; the ICReq
- *                    itself has 10 of them at most)
- *   limit_idle       0..86400 seconds without a command, after which a controller without keep-alive
- *                    timer goes; 0 = never (default). Discovery controllers have two minutes anyway
+ * lst_target_set, lst_target_get: limits that belong to no object, as text; they hold from then on.
+ *   limit_handshake  1..3600 seconds from a connection's ICReq to its Connect (default 30); the
+ *                    ICReq itself has as long, but 10 seconds at most
+ *   limit_idle       0..86400 seconds without a command, after which a controller without
+ *                    keep-alive timer goes; 0 = never (default). Discovery controllers have two
+ *                    minutes anyway
  *   limit_memory     bytes of data buffers of all connections, 0 = no limit (default). Beyond it a
- *                    connection has room for one transfer at a time; data within capsules do not wait
+ *                    connection has room for one transfer at a time; data in capsules do not wait
  * Errors: KEY, VALUE.
  */
 bool lst_target_set(struct lst_target *target, const char *key, const char *value, GError **err);

@@ -16,7 +16,7 @@ class CommandLine(Case):
         result = run("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         for option in ("config subsystems paths namespaces size block-size backend listen advertise "
-                       "inline-data-size max-queue-size max-queues ana ready-file seed log "
+                       "inline-data-size max-queue-size max-queues ana media ready-file seed log "
                        "die-with-parent help version").split():
             self.assertIn(f"\n  --{option}", result.stdout)
         self.assertIn("Examples:", result.stdout)
@@ -56,6 +56,8 @@ class CommandLine(Case):
             ("--max-queues", "0", number(1, 1024)),
             ("--ana", "good", "optimized, non-optimized, inaccessible, persistent-loss or change; "
              "one for all paths, or one per path separated by commas"),
+            ("--media", "disk", "PRESET[,key=value...], PRESET one of null, ram, p3700, tlc, optane"),
+            ("--media", "tlc,page=1", "page from 4096 to 1048576, with suffix K, M or G"),
             ("--seed", "18446744073709551616", number(0, 2**64 - 1)),
             ("--log", "loud", "error, warn, info or trace"),
         ]

@@ -42,7 +42,8 @@ static const char complete[] =
     "                    \"path\": \"/dev/vdb\",\n"
     "                    \"uuid\": \"00010203-0405-0607-0809-0a0b0c0d0e0f\"},\n"
     "         \"enable\": 1, \"nsid\": 5, \"resv\": {\"enable\": \"0\"}},\n"
-    "        {\"device\": {\"path\": \"ram:1M?block_size=4096\"}, \"enable\": 0, \"nsid\": \"6\"}\n"
+    "        {\"device\": {\"path\": \"ram:1M?block_size=4096\"}, \"enable\": 0, \"nsid\": \"6\",\n"
+    "         \"lockstep\": {\"media\": \"p3700,read_ns=1\"}}\n"
     "      ],\n"
     "      \"nqn\": \"nqn.2026-01.org.example:a\"\n"
     "    }\n"
@@ -103,6 +104,8 @@ static void test_complete_file(void)
     g_assert_cmpuint(ns->nsid, ==, 6);
     g_assert_cmpuint(ns->device.size, ==, 1048576);
     g_assert_cmpuint(ns->device.block_size, ==, 4096);
+    g_assert_cmpuint(ns->media.channels, ==, 18);
+    g_assert_cmpuint(ns->media.read_ns, ==, 1);
 }
 
 /* What a file may leave out gets nvmet's defaults, and names of its own. */
@@ -131,6 +134,7 @@ static void test_smallest_file(void)
     g_assert_cmpuint(ns->ana_grpid, ==, 1);
     g_assert_cmpuint(ns->enable, ==, 1);
     g_assert_cmpuint(ns->device.block_size, ==, 512);
+    g_assert_true(media_config_is_null(&ns->media));
     /* Python: uuid.uuid5(uuid.NAMESPACE_URL, "testnqn/1") */
     uuid = config_format_uuid(ns->uuid);
     g_assert_cmpstr(uuid, ==, "b7cb5f25-504b-5aa0-9d22-5366e90c65e6");
@@ -293,6 +297,14 @@ static const struct {
      "\"allowed_hosts\": [\"h\"]",
      "file.json:20: subsystems[0].allowed_hosts[0]: wrong value \"h\"; allowed: the nqn of one of "
      "the hosts"},
+    {"media-preset-unknown", "p3700,", "disk,",
+     "file.json:33: subsystems[0].namespaces[1].lockstep.media: wrong value \"disk,read_ns=1\"; "
+     "allowed: PRESET[,key=value...], PRESET one of null, ram, p3700, tlc, optane"},
+    {"media-out-of-range", "read_ns=1", "jitter_pm=1001",
+     "file.json:33: subsystems[0].namespaces[1].lockstep.media: wrong value "
+     "\"p3700,jitter_pm=1001\"; allowed: jitter_pm from 0 to 1000"},
+    {"media-not-a-string", "\"p3700,read_ns=1\"", "[]",
+     "file.json:33: subsystems[0].namespaces[1].lockstep.media: wrong value []; allowed: a string"},
     {"nsid-twice", "\"nsid\": \"6\"", "\"nsid\": 5",
      "file.json:32: subsystems[0].namespaces[1].nsid: namespace 5 is given twice; allowed: once "
      "per subsystem"},

@@ -76,6 +76,7 @@ class Tree(ControlCase):
             f"{NS}/device_uuid": ("11111111-2222-3333-4444-555555555555",),
             f"{NS}/device_nguid": ("00000000-0000-0000-0000-0000000000a1",),
             f"{NS}/device_eui64": ("0102030405060708",), f"{NS}/device_path": ("null:1048576?block_size=4096",),
+            f"{NS}/lockstep_media": ("p3700,channels=4", "null"),
         }
         with self.with_config() as (_, control):
             for path, choices in values.items():
@@ -162,6 +163,7 @@ class Tree(ControlCase):
             control.run("mkdir", "subsystems/nqn.2026-01.org.example:b/namespaces/10")  # no device: not saved
             control.set("subsystems/nqn.2026-01.org.example:b/namespaces/9/device_path",
                         f"file:{self.folder}/nine?size=64K&block_size=4096")
+            control.set("subsystems/nqn.2026-01.org.example:b/namespaces/9/lockstep_media", "tlc,dies=4")
             control.set("subsystems/nqn.2026-01.org.example:b/namespaces/9/device_eui64", "0102030405060708")
             control.set(f"{NS}/device_size", "2M")
             control.set(f"{NS}/ana_grpid", "3")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz body: any lines as requests to the control socket, then the bytes as a request for the page of
- * metrics. Each line is answered by one line of JSON, and the state can be saved and read again.
+ * Fuzz body: any lines as requests to the control socket, then the bytes as a request for the page
+ * of metrics. Each line is answered by one line of JSON, and the state can be saved and read again.
  * Not here: sockets and files: none is opened, whatever path or address a request names.
  */
 #include <string.h>
@@ -84,6 +84,11 @@ const char *pcap_file(const Pcap *pcap)
     g_assert_not_reached();
 }
 
+static uint64_t clock_ns(void)
+{
+    return 0;
+}
+
 static void io_submit(void *front, struct lst_io *io)
 {
     (void)front;
@@ -109,9 +114,11 @@ static void server_begin(Server *server, Config *config)
         .target = lst_target_new(&ops, server, 1),
         .backends = g_ptr_array_new_with_free_func((GDestroyNotify)backend_close),
         .listeners = g_ptr_array_new(),
+        .delay = delay_new(clock_ns, 1),
     };
     g_assert_true(config_finish(config, &error));
-    g_assert_true(setup_subsystems(server->target, config, server->backends, &error));
+    g_assert_true(
+        setup_subsystems(server->target, config, server->backends, server->delay, &error));
     g_ptr_array_add(server->listeners, setup_port(server->target, config, 0, &error));
     tree_init(config);
 }
@@ -121,6 +128,7 @@ static void server_end(Server *server)
     lst_target_free(server->target);
     g_ptr_array_unref(server->backends);
     g_ptr_array_unref(server->listeners);
+    delay_free(server->delay);
 }
 
 static void ask(Server *server, const char *line)
@@ -150,8 +158,8 @@ static void check_dump(Server *server)
 }
 
 /*
- * Right requests in any order, three bytes each: mutations of text seldom give one. Later runs of the
- * same objects meet what earlier ones left.
+ * Right requests in any order, three bytes each: mutations of text seldom give one. The paths name
+ * few objects, so that requests meet what earlier ones left.
  */
 static void ask_by_number(Server *server, const uint8_t *data, size_t size)
 {
@@ -224,7 +232,8 @@ void fuzz_corpus(FuzzAddFn *add)
         "{\"verb\":\"get\",\"path\":\"subsystems/a/attr_serial\"}",
         "{\"verb\":\"set\",\"path\":\"subsystems/a/namespaces/1/device_size\",\"value\":\"128K\"}\n"
         "{\"verb\":\"set\",\"path\":\"subsystems/a/namespaces/1/enable\",\"value\":\"0\"}\n"
-        "{\"verb\":\"set\",\"path\":\"subsystems/a/namespaces/1/device_path\",\"value\":\"null:1M\"}\n"
+        "{\"verb\":\"set\",\"path\":\"subsystems/a/namespaces/1/device_path\","
+        "\"value\":\"null:1M\"}\n"
         "{\"verb\":\"set\",\"path\":\"subsystems/a/namespaces/1/enable\",\"value\":1}",
         "{\"verb\":\"mkdir\",\"path\":\"subsystems/b\"}\n"
         "{\"verb\":\"mkdir\",\"path\":\"subsystems/b/namespaces/2\"}\n"

@@ -290,7 +290,8 @@ int main(int argc, char **argv)
     g_test_add_func("/stats/histogram_buckets", test_histogram_buckets);
     g_test_add_func("/stats/histogram_ends", test_histogram_ends);
     g_test_add_func("/stats/histogram_quantiles", test_histogram_quantiles);
-    g_test_add_func("/stats/latency_is_that_of_the_device", test_stats_latency_is_that_of_the_device);
+    g_test_add_func("/stats/latency_is_that_of_the_device",
+                    test_stats_latency_is_that_of_the_device);
     g_test_add_func("/stats/errors_and_opcodes_that_do_not_exist",
                     test_stats_errors_and_opcodes_that_do_not_exist);
     g_test_add_func("/stats/outlive_their_connection", test_stats_outlive_their_connection);
