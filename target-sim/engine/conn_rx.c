@@ -217,6 +217,7 @@ void lst_conn_receive(struct lst_conn *conn, const void *data, size_t len)
     const uint8_t *at = data;
 
     conn->counters.rx_bytes += len;
+    conn->queue.target->arrived_ns = 0;
     while (len && lst_conn_active(conn)) {
         size_t used = parts[conn->rx](conn, at, len);
 

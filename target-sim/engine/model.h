@@ -42,6 +42,7 @@ struct lst_target {
     uint64_t next_conn_id;
     struct lst_target_stats stats;
     struct lst_command_stats *ended;     /* of connections that are gone */
+    uint64_t arrived_ns;                 /* of the bytes that are looked at; 0: clock not asked */
     uint32_t handshake_s;
     uint32_t idle_s;
     uint64_t memory_limit;               /* 0: none */
