@@ -91,6 +91,14 @@ static void port_free(void *data)
     g_free(port);
 }
 
+static void fault_free(void *data)
+{
+    ConfigFault *fault = data;
+
+    g_ptr_array_unref(fault->values);
+    g_free(fault);
+}
+
 Config *config_new(void)
 {
     Config *config = g_new0(Config, 1);
@@ -98,6 +106,7 @@ Config *config_new(void)
     config->hosts = g_ptr_array_new_with_free_func(host_free);
     config->ports = g_ptr_array_new_with_free_func(port_free);
     config->subsystems = g_ptr_array_new_with_free_func(subsystem_free);
+    config->faults = g_ptr_array_new_with_free_func(fault_free);
     return config;
 }
 
@@ -107,6 +116,7 @@ void config_free(Config *config)
     g_ptr_array_unref(config->hosts);
     g_ptr_array_unref(config->ports);
     g_ptr_array_unref(config->subsystems);
+    g_ptr_array_unref(config->faults);
     g_free(config);
 }
 
@@ -122,6 +132,9 @@ ConfigPort *config_port_new(void)
     port->adrfam = CONFIG_ADRFAM_IPV4;
     port->inline_data_size = LST_INLINE_DEFAULT;
     port->max_queue_size = LST_QUEUE_SIZE_DEFAULT;
+    port->maxh2cdata = LST_MAXH2CDATA_DEFAULT;
+    port->max_r2t = LST_R2TS_DEFAULT;
+    port->r2t_size = LST_R2T_SIZE_DEFAULT;
     port->ana_groups = g_ptr_array_new_with_free_func(g_free);
     port->referrals = g_ptr_array_new_with_free_func(referral_free);
     port->subsystems = g_ptr_array_new_with_free_func(g_free);
@@ -168,6 +181,14 @@ ConfigReferral *config_referral_new(void)
     referral->trsvcid = CONFIG_PORT_DISCOVERY;
     referral->enable = 1;
     return referral;
+}
+
+ConfigFault *config_fault_new(void)
+{
+    ConfigFault *fault = g_new0(ConfigFault, 1);
+
+    fault->values = g_ptr_array_new_with_free_func(g_free);
+    return fault;
 }
 
 ConfigSubsystem *config_find_subsystem(const Config *config, const char *nqn)

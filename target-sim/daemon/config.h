@@ -89,6 +89,7 @@ typedef struct ConfigSubsystem {
     uint32_t cntlid_min;
     uint32_t cntlid_max;
     uint32_t qid_max;    /* I/O queues of one controller */
+    uint32_t max_queue_size; /* entries; 0: what the port allows */
     GPtrArray *namespaces; /* of ConfigNamespace * */
 } ConfigSubsystem;
 
@@ -125,16 +126,27 @@ typedef struct ConfigPort {
     char *advertise;  /* traddr for discovery entries; NULL: traddr itself */
     uint32_t inline_data_size; /* bytes */
     uint32_t max_queue_size;   /* entries */
+    uint32_t cpda;             /* as in ICResp */
+    uint32_t maxh2cdata;       /* bytes */
+    uint32_t max_r2t;          /* in flight for one command */
+    uint32_t r2t_size;         /* bytes */
     GPtrArray *ana_groups;     /* of ConfigAnaGroup * */
     GPtrArray *referrals;      /* of ConfigReferral * */
     GPtrArray *subsystems;     /* of char *, NQNs */
 } ConfigPort;
+
+/* A rule that makes the target misbehave: keys and values as the engine takes them. */
+typedef struct ConfigFault {
+    unsigned line;
+    GPtrArray *values; /* of char *: key, value, key, value ... */
+} ConfigFault;
 
 typedef struct Config {
     char *file;            /* for messages; NULL if generated */
     GPtrArray *hosts;      /* of ConfigHost * */
     GPtrArray *ports;      /* of ConfigPort * */
     GPtrArray *subsystems; /* of ConfigSubsystem * */
+    GPtrArray *faults;     /* of ConfigFault * */
 } Config;
 
 /* What the generator's flags ask for. */
@@ -166,6 +178,7 @@ ConfigSubsystem *config_subsystem_new(void);
 ConfigNamespace *config_namespace_new(void);
 ConfigAnaGroup *config_ana_group_new(void);
 ConfigReferral *config_referral_new(void);
+ConfigFault *config_fault_new(void);
 
 /**
  * config_find_subsystem - look a subsystem up by its NQN

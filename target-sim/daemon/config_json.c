@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "daemon/json_reader.h"
+#include "engine/fault.h"
+#include "lockstep/nvme_tcp.h"
 
 static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
 {
@@ -32,6 +34,19 @@ static bool read_eui64(JsonSource *source, JsonNode *node, const JsonKey *key, v
     }
     g_free(*eui64);
     *eui64 = g_steal_pointer(&text);
+    return true;
+}
+
+static bool read_queue_size(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    g_autofree char *text = json_source_text(node);
+    uint64_t number;
+
+    if (!text || !parse_uint(text, 0, LST_QUEUE_SIZE_MAX, &number) ||
+        (number && number < LST_QUEUE_SIZE_MIN)) {
+        return json_source_fail(source, node, "0 or a number from 16 to 1024");
+    }
+    *(uint32_t *)((char *)target + key->offset) = (uint32_t)number;
     return true;
 }
 
@@ -89,6 +104,20 @@ static bool read_off(JsonSource *source, JsonNode *node, const JsonKey *key G_GN
     return true;
 }
 
+/* The engine knows which values are right (setup.c). */
+static bool read_fault_value(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    ConfigFault *fault = target;
+    char *text = json_source_text(node);
+
+    if (!text) {
+        return json_source_fail(source, node, "a string or a number");
+    }
+    g_ptr_array_add(fault->values, g_strdup(key->name));
+    g_ptr_array_add(fault->values, text);
+    return true;
+}
+
 static const ParseName trtypes[] = {{"tcp", 3}, {NULL, 0}};
 static const ParseName sectypes[] = {{"none", 0}, {NULL, 0}};
 static const ParseName referral_treqs[] = {{"not specified", 0}, {NULL, 0}};
@@ -123,6 +152,7 @@ static void *port_element(void) { return config_port_new(); }
 static void *subsystem_element(void) { return config_subsystem_new(); }
 static void *namespace_element(void) { return config_namespace_new(); }
 static void *ana_group_element(void) { return config_ana_group_new(); }
+static void *fault_element(void) { return config_fault_new(); }
 static void *referral_element(void) { return config_referral_new(); }
 
 static const JsonKey host_keys[] = {
@@ -171,14 +201,17 @@ static const JsonKey port_addr_keys[] = {
 
 static const JsonKey port_param_keys[] = {
     {"inline_data_size", NUMBER(ConfigPort, inline_data_size, 0, LST_INLINE_MAX)},
-    {"max_queue_size",
-     NUMBER(ConfigPort, max_queue_size, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX)},
+    {"max_queue_size", .read = read_queue_size, .offset = offsetof(ConfigPort, max_queue_size)},
     {"pi_enable", .read = read_off},
     {.name = NULL},
 };
 
 static const JsonKey port_lockstep_keys[] = {
     {"advertise", STRING(ConfigPort, advertise, CONFIG_TRADDR_MAX)},
+    {"cpda", NUMBER(ConfigPort, cpda, 0, NVTCP_PDA_MAX)},
+    {"max_r2t", NUMBER(ConfigPort, max_r2t, 1, LST_R2TS_MAX)},
+    {"maxh2cdata", NUMBER(ConfigPort, maxh2cdata, NVTCP_MAXH2CDATA_MIN, LST_TRANSFER_MAX)},
+    {"r2t_size", NUMBER(ConfigPort, r2t_size, LST_R2T_SIZE_MIN, LST_TRANSFER_MAX)},
     {.name = NULL},
 };
 
@@ -242,16 +275,33 @@ static const JsonKey attr_keys[] = {
     {.name = NULL},
 };
 
+static const JsonKey subsystem_lockstep_keys[] = {
+    {"max_queue_size", .read = read_queue_size,
+     .offset = offsetof(ConfigSubsystem, max_queue_size)},
+    {.name = NULL},
+};
+
 static const JsonKey subsystem_keys[] = {
     {"allowed_hosts", STRINGS(ConfigSubsystem, allowed_hosts, CONFIG_NQN_MAX)},
     {"attr", OBJECT(attr_keys)},
+    {"lockstep", OBJECT(subsystem_lockstep_keys)},
     {"namespaces",
      LIST(ConfigSubsystem, namespaces, namespace_keys, ConfigNamespace, namespace_element)},
     {"nqn", STRING(ConfigSubsystem, nqn, CONFIG_NQN_MAX), .required = true},
     {.name = NULL},
 };
 
+static const JsonKey fault_keys[] = {
+    {"name", .read = read_fault_value},
+#define FAULT_KEY(id, key) {key, .read = read_fault_value},
+    LST_FAULT_KEYS(FAULT_KEY)
+#undef FAULT_KEY
+    {"enable", .read = read_fault_value},
+    {.name = NULL},
+};
+
 static const JsonKey config_keys[] = {
+    {"faults", LIST(Config, faults, fault_keys, ConfigFault, fault_element)},
     {"hosts", LIST(Config, hosts, host_keys, ConfigHost, host_element)},
     {"ports", LIST(Config, ports, port_keys, ConfigPort, port_element), .required = true},
     {"subsystems",

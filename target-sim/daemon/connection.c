@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "engine/fault.h"
 
 static bool is_open(const Connection *connection)
 {
@@ -35,9 +36,12 @@ static void watch(Connection *connection, bool blocked)
     } else if (pending <= SERVER_PENDING_LOW) {
         connection->held = false;
     }
-    /* At the end only what commands need that are under way. */
-    if (!connection->held &&
-        (!connection->server->draining || lst_conn_needs_input(connection->engine))) {
+    if (lst_conn_is_half_open(connection->engine)) {
+        /* A fault: read nothing, but do not miss that the host is gone. */
+        events = EPOLLRDHUP;
+    } else if (!connection->held && (!connection->server->draining ||
+                                     lst_conn_needs_input(connection->engine))) {
+        /* At the end only what commands need that are under way. */
         events |= EPOLLIN;
     }
     if (!server_watch(connection->server, &connection->source, events)) {
@@ -270,6 +274,11 @@ void connection_close(Connection *connection)
     if (connection->has_output) {
         connection->has_output = false;
         g_queue_unlink(&server->output, &connection->output_node);
+    }
+    if (lst_conn_wants_reset(connection->engine)) {
+        const struct linger now = {.l_onoff = 1, .l_linger = 0};
+
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     }
     /* Closing takes it out of the epoll set as well. */
     close(fd);

@@ -96,7 +96,7 @@ const ControlVerb control_verbs[] = {
     {"get", 1, "show an attribute", run_get},
     {"set", 2, "give an attribute a value", run_set},
     {"list", 1, "show what a directory has (without PATH: the top)", run_list},
-    {"mkdir", 1, "make a subsystem, namespace, port, host, ANA group or referral", run_mkdir},
+    {"mkdir", 1, "make a subsystem, namespace, port, host, ANA group, referral or\nfault", run_mkdir},
     {"rmdir", 1, "remove one; of a connection: close it", run_rmdir},
     {"link", 1, "let a host in (subsystems/NQN/allowed_hosts/HOSTNQN), or\n"
                 "put a subsystem on a port (ports/N/subsystems/NQN)", run_link},

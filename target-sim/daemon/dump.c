@@ -9,15 +9,25 @@
 #include <string.h>
 
 /*
- * Groups of attributes that a file has under one key, and that key. What is not in a group, such as
- * "enable", is a key by itself.
+ * Groups of attributes that a file has under one key, and that key; the first that fits counts. What
+ * is not in a group, such as "enable", is a key by itself.
  */
 static const struct {
     const char *prefix, *group;
+    size_t cut; /* bytes of the attribute's name that the key has not */
 } groups[] = {
-    {"addr_", "addr"},     {"ana_", "ana"},           {"attr_", "attr"},
-    {"device_", "device"}, {"lockstep_", "lockstep"}, {"param_", "param"},
-    {"resv_", "resv"},     {"tcp_", "lockstep"},
+    /* Ours, though it is called as theirs. */
+    {"attr_max_queue_size", "lockstep", sizeof("attr_") - 1},
+#define GROUP(prefix, name) {prefix, name, sizeof(prefix) - 1}
+    GROUP("addr_", "addr"),
+    GROUP("ana_", "ana"),
+    GROUP("attr_", "attr"),
+    GROUP("device_", "device"),
+    GROUP("lockstep_", "lockstep"),
+    GROUP("param_", "param"),
+    GROUP("resv_", "resv"),
+    GROUP("tcp_", "lockstep"),
+#undef GROUP
 };
 
 static JsonObject *group_of(JsonObject *object, const char *name)
@@ -33,7 +43,7 @@ static void add_value(JsonObject *object, const char *key, const char *value)
     for (size_t i = 0; i < G_N_ELEMENTS(groups); i++) {
         if (g_str_has_prefix(key, groups[i].prefix)) {
             json_object_set_string_member(group_of(object, groups[i].group),
-                                          key + strlen(groups[i].prefix), value);
+                                          key + groups[i].cut, value);
             return;
         }
     }

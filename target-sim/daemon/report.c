@@ -134,6 +134,7 @@ static void add_connection(void *opaque, const struct lst_conn_stats *stats)
     json_object_set_boolean_member(object, "header_digest", stats->header_digest);
     json_object_set_boolean_member(object, "data_digest", stats->data_digest);
     add_number(object, "memory_bytes", stats->memory);
+    add_number(object, "memory_most_bytes", stats->memory_most);
     add_counters(object, &stats->counters);
     for (const struct lst_command_stats *each = stats->commands; each; each = each->next) {
         add_command(commands, each);

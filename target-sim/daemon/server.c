@@ -473,6 +473,9 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll: %s", g_strerror(errno));
         return NULL;
     }
+    if (!setup_faults(server->target, config, error)) {
+        return NULL;
+    }
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
     if (!watch_drives(server, error) ||

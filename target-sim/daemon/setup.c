@@ -5,7 +5,10 @@
  */
 #include "daemon/setup.h"
 
+#include <string.h>
+
 #include "daemon/backend.h"
+#include "engine/fault.h"
 
 /*
  * Says which part of the configuration an error is about. The engine's own
@@ -73,7 +76,9 @@ static bool set_subsystem_attributes(struct lst_subsys *subsystem, const ConfigS
                       error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_max", from->cntlid_max, error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_min", from->cntlid_min, error) &&
-           set_number(set_subsystem, subsystem, "attr_qid_max", from->qid_max, error);
+           set_number(set_subsystem, subsystem, "attr_qid_max", from->qid_max, error) &&
+           set_number(set_subsystem, subsystem, "attr_max_queue_size", from->max_queue_size,
+                      error);
 }
 
 struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNamespace *from,
@@ -181,7 +186,11 @@ static bool set_port_attributes(struct lst_port *port, const ConfigPort *from, G
            set_number(set_port, port, "addr_trsvcid", from->trsvcid, error) &&
            lst_port_set(port, "addr_treq", parse_name_of(config_treqs, from->treq), error) &&
            set_number(set_port, port, "param_inline_data_size", from->inline_data_size, error) &&
-           set_number(set_port, port, "param_max_queue_size", from->max_queue_size, error);
+           set_number(set_port, port, "param_max_queue_size", from->max_queue_size, error) &&
+           set_number(set_port, port, "tcp_cpda", from->cpda, error) &&
+           set_number(set_port, port, "tcp_maxh2cdata", from->maxh2cdata, error) &&
+           set_number(set_port, port, "tcp_max_r2t", from->max_r2t, error) &&
+           set_number(set_port, port, "tcp_r2t_size", from->r2t_size, error);
 }
 
 static bool add_port_subsystems(struct lst_target *target, struct lst_port *port,
@@ -259,4 +268,37 @@ struct lst_port *setup_port(struct lst_target *target, const Config *config, gui
         return NULL;
     }
     return port;
+}
+
+/* Enabled unless the file says otherwise, and last: then the engine looks at the rule as a whole. */
+static bool set_fault(struct lst_fault *fault, const ConfigFault *from, GError **error)
+{
+    const char *enable = "1";
+
+    for (guint i = 0; i < from->values->len; i += 2) {
+        const char *key = from->values->pdata[i], *value = from->values->pdata[i + 1];
+
+        if (!strcmp(key, "enable")) {
+            enable = value;
+        } else if (!lst_fault_set(fault, key, value, error)) {
+            return false;
+        }
+    }
+    return lst_fault_set(fault, "enable", enable, error);
+}
+
+bool setup_faults(struct lst_target *target, const Config *config, GError **error)
+{
+    for (guint i = 0; i < config->faults->len; i++) {
+        const ConfigFault *from = config->faults->pdata[i];
+        GError *cause = NULL;
+        struct lst_fault *fault = lst_target_add_fault(target, &cause);
+
+        if (!fault || !set_fault(fault, from, &cause)) {
+            g_autofree char *part = g_strdup_printf("faults[%u]", i);
+
+            return refuse(config, from->line, part, cause, error);
+        }
+    }
+    return true;
 }

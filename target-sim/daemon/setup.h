@@ -25,6 +25,15 @@ bool setup_subsystems(struct lst_target *target, Config *config, GPtrArray *back
                       Delay *delay, GError **error);
 
 /**
+ * setup_faults - make the engine's fault rules
+ * @target: gets the rules, in the order of the file
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: true on success.
+ */
+bool setup_faults(struct lst_target *target, const Config *config, GError **error);
+
+/**
  * setup_port - give the target one port, once its port number is known
  * @target: with its subsystems
  * @config: for messages

@@ -169,6 +169,7 @@ static const NodeDir root_dirs[] = {
     {"ports", &tree_ports},
     {"subsystems", &tree_subsystems},
     {"connections", &tree_connections},
+    {"faults", &tree_faults},
     {NULL, NULL},
 };
 

@@ -43,8 +43,8 @@ char *tree_get(Server *server, const char *path, GError **error);
 bool tree_set(Server *server, const char *path, const char *value, GError **error);
 
 /**
- * tree_mkdir, tree_rmdir - make and remove subsystems, namespaces, ports, hosts, ANA groups and
- *                          referrals. Removing a connection closes it
+ * tree_mkdir, tree_rmdir - make and remove subsystems, namespaces, ports, hosts, ANA groups,
+ *                          referrals and faults. Removing a connection closes it
  */
 bool tree_mkdir(Server *server, const char *path, GError **error);
 bool tree_rmdir(Server *server, const char *path, GError **error);

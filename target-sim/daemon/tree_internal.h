@@ -22,6 +22,7 @@ typedef struct Node {
     ConfigAnaGroup *group;
     ConfigReferral *referral;
     Connection *connection;
+    struct lst_fault *fault;
 } Node;
 
 /* An attribute that the front keeps; it stands before one of the engine of the same name. */
@@ -63,7 +64,7 @@ struct NodeKind {
 };
 
 extern const NodeKind tree_hosts, tree_subsystems, tree_namespaces, tree_ports, tree_referrals;
-extern const NodeKind tree_connections, tree_root;
+extern const NodeKind tree_connections, tree_faults, tree_root;
 
 /* Errors about a value, and about what cannot go yet; both return false. */
 bool tree_refuse(GError **error, const char *key, const char *value, const char *allowed);

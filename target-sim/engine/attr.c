@@ -72,6 +72,20 @@ bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t m
     return true;
 }
 
+bool lst_parse_queue_size(const char *key, const char *value, uint32_t none, uint32_t *result,
+                          GError **err)
+{
+    uint32_t number;
+
+    if (!lst_parse_uint(key, value, 0, LST_QUEUE_SIZE_MAX, &number, NULL) ||
+        (number && number < LST_QUEUE_SIZE_MIN)) {
+        return lst_bad_value(err, key, value,
+                             "0 or a number from 16 to 1024");
+    }
+    *result = number ? number : none;
+    return true;
+}
+
 bool lst_parse_bool(const char *key, const char *value, bool *result, GError **err)
 {
     uint32_t number;

@@ -73,9 +73,13 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     conn->queue.inline_size = port->inline_size;
     conn->queue.max_size = port->queue_size;
     conn->queue.trace_id = ++target->next_conn_id;
+    conn->opened_ns = target->now_ns;
     conn->ctx.inline_max = NVTCP_ADMIN_INLINE;
-    conn->ctx.maxh2cdata = LST_MAXH2CDATA;
+    conn->ctx.maxh2cdata = port->maxh2cdata;
+    conn->ctx.cpda = (uint8_t)port->cpda;
     conn->pda = 4;
+    conn->r2t_max = port->max_r2t;
+    conn->r2t_size = port->r2t_size;
     conn->timer.fire = conn_timeout;
     lst_conn_arm(conn, MIN(LST_IC_TIMEOUT_MS, target->handshake_s * 1000));
     conn->link.data = conn;
@@ -108,6 +112,9 @@ void lst_conn_free(struct lst_conn *conn)
     conn->freed = true;
     conn->state = LST_CONN_CLOSED;
     lst_conn_forget_output(conn);
+    if (conn->faults) {
+        lst_fault_conn_end(conn);
+    }
     conn->wait_head = NULL;
     conn->wait_tail = NULL;
     for (unsigned slot = 0; slot < conn->capacity; slot++) {
@@ -146,6 +153,10 @@ void lst_conn_refuse(struct lst_conn *conn, struct lst_verdict verdict, uint32_t
 void lst_conn_drop(struct lst_conn *conn)
 {
     if (conn->state == LST_CONN_CLOSED) {
+        return;
+    }
+    if (conn->faults && lst_fault_stays_open(conn)) {
+        lst_queue_detach(&conn->queue);
         return;
     }
     lst_conn_set_state(conn, LST_CONN_CLOSED);
@@ -193,6 +204,7 @@ static void conn_connected(struct lst_queue *queue)
         conn->ctx.inline_max = queue->inline_size;
     }
     lst_conn_set_capacity(conn, queue->size);
+    lst_conn_trace_memory(conn);
 }
 
 static void conn_shutdown(struct lst_queue *queue)
@@ -210,6 +222,9 @@ const struct lst_queue_ops lst_conn_queue_ops = {
 
 bool lst_conn_wants_close(struct lst_conn *conn)
 {
+    if (conn->faults) {
+        lst_fault_settle(conn);
+    }
     conn->ready_told = false;
     return conn->state == LST_CONN_CLOSED;
 }
@@ -231,7 +246,10 @@ uint64_t lst_conn_id(const struct lst_conn *conn)
 
 size_t lst_conn_pending(const struct lst_conn *conn)
 {
-    return conn->state == LST_CONN_CLOSED ? 0 : conn->tx_pending;
+    if (conn->state == LST_CONN_CLOSED) {
+        return 0;
+    }
+    return conn->faults ? lst_fault_allowed(conn, conn->tx_pending) : conn->tx_pending;
 }
 
 unsigned lst_conn_unfinished(const struct lst_conn *conn)

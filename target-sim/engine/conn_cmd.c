@@ -107,11 +107,20 @@ static void execute(struct lst_tcp_req *treq)
     lst_req_execute(&treq->req);
 }
 
+/* As many R2Ts as may be in flight. */
+static void ask_for_data(struct lst_conn *conn, struct lst_tcp_req *treq)
+{
+    while (treq->asked < treq->req.data_len && treq->r2t_count < conn->r2t_max) {
+        lst_conn_send_r2t(conn, treq);
+    }
+}
+
 static void start_transfer(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
     buffer_get(conn, treq);
     if (treq->req.dir == LST_DIR_IN) {
-        lst_conn_send_r2t(conn, treq);
+        treq->state = LST_TREQ_TRANSFER;
+        ask_for_data(conn, treq);
     } else {
         execute(treq);
     }
@@ -162,11 +171,29 @@ static void buffers_freed(struct lst_conn *conn)
     }
 }
 
+static void r2t_close(struct lst_conn *conn, struct lst_r2t *r2t)
+{
+    struct lst_r2t **at = &r2t->treq->r2ts;
+
+    while (*at != r2t) {
+        at = &(*at)->next;
+    }
+    *at = r2t->next;
+    r2t->treq->r2t_count--;
+    if (conn->rx_r2t == r2t) {
+        conn->rx_r2t = NULL;
+    }
+    g_free(r2t);
+}
+
 void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
     struct lst_pool *pool = &conn->queue.target->pool;
 
     lst_req_release(&treq->req);
+    while (treq->r2ts) {
+        r2t_close(conn, treq->r2ts);
+    }
     if (treq->req.data) {
         conn->buffer_bytes -= lst_pool_size(treq->req.data_len);
         conn->queue.target->buffer_bytes -= lst_pool_size(treq->req.data_len);
@@ -278,10 +305,19 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
     if (!digest_ok) {
         note_data_digest(conn, treq);
     }
+    if (!digest_ok && !treq->early_status) {
+        treq->early_status = NV_SC_TRANSIENT_TRANSPORT;
+    }
+    if (conn->queue.target->faults_enabled && lst_fault_on_command(conn, treq)) {
+        return;
+    }
+    lst_conn_proceed(conn, treq);
+}
+
+void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq)
+{
     if (treq->early_status) {
         lst_req_complete(&treq->req, treq->early_status);
-    } else if (!digest_ok) {
-        lst_req_complete(&treq->req, NV_SC_TRANSIENT_TRANSPORT);
     } else if (treq->req.data || !treq->req.data_len) {
         execute(treq);
     } else if (conn->wait_head || buffers_full(conn, treq->req.data_len)) {
@@ -293,64 +329,77 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok)
 
 /* ---- H2CData */
 
-/*
- * TTAG: the slot's number plus one in the lower bits, above it a generation so that a stale tag is
- * noticed.
- */
-static struct lst_tcp_req *transfer_find(const struct lst_conn *conn, uint16_t ttag)
+/* The lower bits of a TTAG name the slot; the upper ones show whether it is a stale one. */
+static struct lst_r2t *r2t_find(const struct lst_conn *conn, uint16_t ttag)
 {
     unsigned slot = (ttag & ((1u << LST_TTAG_SHIFT) - 1)) - 1u;
     struct lst_tcp_req *treq = slot < conn->capacity ? conn->slots[slot] : NULL;
+    struct lst_r2t *r2t = treq ? treq->r2ts : NULL;
 
-    return treq && treq->state == LST_TREQ_R2T && treq->ttag == ttag ? treq : NULL;
+    while (r2t && (r2t->ttag != ttag || !r2t->sent)) {
+        r2t = r2t->next;
+    }
+    return r2t;
 }
 
 void lst_conn_h2c_data(struct lst_conn *conn)
 {
     const struct nvtcp_data *pdu = &conn->hdr.data;
-    struct lst_tcp_req *treq = transfer_find(conn, pdu->ttag);
-    struct lst_pdu_window window = { .valid = treq != NULL };
+    struct lst_r2t *r2t = r2t_find(conn, pdu->ttag);
+    struct lst_pdu_window window = { .valid = r2t != NULL };
     struct lst_verdict verdict;
 
-    conn->rx_req = treq;
+    conn->rx_r2t = r2t;
     conn->rx_data = NULL;
-    if (treq) {
-        window.cccid = treq->req.sqe.cid;
-        window.start = treq->r2t_start;
-        window.length = treq->r2t_len;
-        window.next = treq->received;
+    if (r2t) {
+        window.cccid = r2t->treq->req.sqe.cid;
+        window.start = r2t->start;
+        window.length = r2t->len;
+        window.next = r2t->start + r2t->received;
     }
     verdict = lst_pdu_check_h2c_data(&conn->ctx, pdu, &window, conn->layout.data_len);
     if (verdict.outcome != LST_ACCEPT) {
-        conn->rx_req = NULL;
+        conn->rx_r2t = NULL;
         lst_conn_refuse(conn, verdict, conn->layout.hlen);
         return;
     }
-    conn->rx_data = treq->req.data + treq->received;
+    conn->rx_data = r2t->treq->req.data + window.next;
 }
 
 /*
- * A bad digest fails the command, but only after the rest of the R2T's data came: the host sends
- * them anyway.
+ * A bad digest fails the command, but only after the rest of the data that was asked for came: the
+ * host sends them anyway.
  */
 void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok)
 {
-    struct lst_tcp_req *treq = conn->rx_req;
+    struct lst_r2t *r2t = conn->rx_r2t;
+    struct lst_tcp_req *treq = r2t->treq;
 
-    conn->rx_req = NULL;
-    treq->received += conn->layout.data_len;
+    conn->rx_r2t = NULL;
+    r2t->received += conn->layout.data_len;
     if (!digest_ok) {
         note_data_digest(conn, treq);
         treq->digest_failed = true;
     }
-    if (treq->received < treq->r2t_start + treq->r2t_len) {
+    if (conn->queue.target->faults_enabled && lst_fault_on_data(conn, treq)) {
+        treq->lost = true;
+    }
+    if (r2t->received < r2t->len) {
+        return;
+    }
+    r2t_close(conn, r2t);
+    if (treq->lost) {
+        return;
+    }
+    if (!treq->digest_failed) {
+        ask_for_data(conn, treq);
+    }
+    if (treq->r2t_count) {
         return;
     }
     if (treq->digest_failed) {
         treq->state = LST_TREQ_EXECUTING;
         lst_req_complete(&treq->req, NV_SC_TRANSIENT_TRANSPORT);
-    } else if (treq->received < treq->req.data_len) {
-        lst_conn_send_r2t(conn, treq);
     } else {
         execute(treq);
     }

@@ -31,11 +31,15 @@ static void ic_req(struct lst_conn *conn)
     conn->ctx.header_digest = ic->dgst & NVTCP_DGST_HEADER;
     conn->ctx.data_digest = ic->dgst & NVTCP_DGST_DATA;
     conn->pda = (ic->hpda + 1u) * 4;
-    conn->maxr2t = ic->maxr2t;
+    /* MAXR2T is zero-based, and its whole range is legal. */
+    conn->r2t_max = (uint32_t)MIN((uint64_t)ic->maxr2t + 1, conn->r2t_max);
     lst_conn_set_state(conn, LST_CONN_CONNECT);
     lst_conn_arm(conn, conn->queue.target->handshake_s * 1000ull);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
               NULL);
+    if (conn->queue.target->faults_enabled && lst_fault_on_ic_req(conn)) {
+        return;
+    }
     lst_conn_send_ic_resp(conn);
 }
 
@@ -218,7 +222,7 @@ void lst_conn_receive(struct lst_conn *conn, const void *data, size_t len)
 
     conn->counters.rx_bytes += len;
     conn->queue.target->arrived_ns = 0;
-    while (len && lst_conn_active(conn)) {
+    while (len && lst_conn_active(conn) && !conn->deaf) {
         size_t used = parts[conn->rx](conn, at, len);
 
         at += used;

@@ -16,23 +16,24 @@ struct control_pdu {
     uint8_t bytes[NVTCP_TERM_PLEN_MAX];
 };
 
-static void add_segment(struct lst_tx *tx, void *base, size_t len)
+void lst_tx_add(struct lst_tx *tx, void *base, size_t len)
 {
     tx->seg[tx->count].iov_base = base;
     tx->seg[tx->count].iov_len = len;
     tx->count++;
 }
 
-static void start_tx(struct lst_tx *tx, void (*sent)(struct lst_conn *conn, struct lst_tx *tx))
+void lst_tx_start(struct lst_tx *tx, void (*sent)(struct lst_conn *conn, struct lst_tx *tx))
 {
     tx->next = NULL;
     tx->count = 0;
     tx->current = 0;
     tx->pdus = 0;
     tx->sent = sent;
+    tx->forget = NULL;
 }
 
-static void enqueue(struct lst_conn *conn, struct lst_tx *tx)
+void lst_conn_push(struct lst_conn *conn, struct lst_tx *tx)
 {
     for (unsigned i = 0; i < tx->count; i++) {
         conn->tx_pending += tx->seg[i].iov_len;
@@ -44,6 +45,16 @@ static void enqueue(struct lst_conn *conn, struct lst_tx *tx)
     }
     conn->tx_tail = tx;
     lst_conn_tell_ready(conn);
+}
+
+/* @sqe: of the command that @tx belongs to, or NULL. */
+static void enqueue(struct lst_conn *conn, struct lst_tx *tx, const struct nv_sqe *sqe)
+{
+    if ((conn->faults || conn->queue.target->faults_enabled) &&
+        lst_fault_on_output(conn, tx, sqe)) {
+        return;
+    }
+    lst_conn_push(conn, tx);
 }
 
 /* Appends the header digest if there is one; returns the length of header and digest. */
@@ -71,10 +82,15 @@ static uint32_t header_digest_len(const struct lst_conn *conn)
 
 /* ---- Control PDUs */
 
+static void control_forget(struct lst_tx *tx)
+{
+    g_free(lst_container(tx, struct control_pdu, tx));
+}
+
 static void control_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
     (void)conn;
-    g_free(lst_container(tx, struct control_pdu, tx));
+    control_forget(tx);
 }
 
 static void send_control(struct lst_conn *conn, const void *header, uint32_t header_len,
@@ -87,10 +103,11 @@ static void send_control(struct lst_conn *conn, const void *header, uint32_t hea
     if (data_len) {
         memcpy(control->bytes + header_len, data, data_len);
     }
-    start_tx(&control->tx, control_sent);
-    add_segment(&control->tx, control->bytes, header_len + data_len);
+    lst_tx_start(&control->tx, control_sent);
+    control->tx.forget = control_forget;
+    lst_tx_add(&control->tx, control->bytes, header_len + data_len);
     control->tx.pdus = 1;
-    enqueue(conn, &control->tx);
+    enqueue(conn, &control->tx, NULL);
 }
 
 void lst_conn_send_ic_resp(struct lst_conn *conn)
@@ -98,7 +115,7 @@ void lst_conn_send_ic_resp(struct lst_conn *conn)
     struct nvtcp_ic_resp resp = {
         .hdr = { .type = NVTCP_IC_RESP, .hlen = sizeof(resp), .plen = sizeof(resp) },
         .pfv = NVTCP_PFV,
-        .cpda = 0,
+        .cpda = conn->ctx.cpda,
         .dgst = (conn->ctx.header_digest ? NVTCP_DGST_HEADER : 0) |
                 (conn->ctx.data_digest ? NVTCP_DGST_DATA : 0),
         .maxh2cdata = conn->ctx.maxh2cdata,
@@ -126,40 +143,77 @@ void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const
 
 static void r2t_sent(struct lst_conn *conn, struct lst_tx *tx)
 {
-    struct lst_tcp_req *treq = lst_container(tx, struct lst_tcp_req, tx);
-
     (void)conn;
-    treq->state = LST_TREQ_R2T;
+    lst_container(tx, struct lst_r2t, tx)->sent = true;
+}
+
+/*
+ * The slot's number plus one in the lower bits, above it a generation: no R2T of the command that
+ * is still open has it. Never 0 and never FFFFh: the slot's part is 1..1024, and the upper part
+ * stays below 31.
+ */
+static uint16_t new_ttag(const struct lst_conn *conn, const struct lst_tcp_req *treq)
+{
+    struct lst_target *target = conn->queue.target;
+    const struct lst_r2t *other;
+    uint16_t ttag;
+
+    do {
+        ttag = (uint16_t)((treq->slot + 1u) |
+                          (target->generation++ % LST_TTAG_GENERATIONS) << LST_TTAG_SHIFT);
+        for (other = treq->r2ts; other && other->ttag != ttag; other = other->next) {
+        }
+    } while (other);
+    return ttag;
 }
 
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
-    struct lst_target *target = conn->queue.target;
-    struct nvtcp_r2t r2t = {
+    struct lst_r2t *r2t = g_new0(struct lst_r2t, 1);
+    struct lst_r2t **end = &treq->r2ts;
+    struct nvtcp_r2t pdu = {
         .hdr = {
             .type = NVTCP_R2T,
             .flags = header_flag(conn),
-            .hlen = sizeof(r2t),
-            .plen = (uint32_t)sizeof(r2t) + header_digest_len(conn),
+            .hlen = sizeof(pdu),
+            .plen = (uint32_t)sizeof(pdu) + header_digest_len(conn),
         },
         .cccid = treq->req.sqe.cid,
     };
 
-    /* Never 0 and never FFFFh: the slot's part is 1..1024, and the upper part stays below 31. */
-    treq->ttag = (uint16_t)((treq->slot + 1u) |
-                            (target->generation++ % LST_TTAG_GENERATIONS) << LST_TTAG_SHIFT);
-    treq->r2t_start = treq->received;
-    treq->r2t_len = MIN(treq->req.data_len - treq->received, LST_R2T_MAX);
-    r2t.ttag = treq->ttag;
-    r2t.r2to = treq->r2t_start;
-    r2t.r2tl = treq->r2t_len;
-    memcpy(treq->header, &r2t, sizeof(r2t));
-    treq->state = LST_TREQ_R2T_UNSENT;
-    start_tx(&treq->tx, r2t_sent);
-    add_segment(&treq->tx, treq->header, seal_header(conn, treq->header, sizeof(r2t)));
-    treq->tx.pdus = 1;
+    r2t->treq = treq;
+    r2t->ttag = pdu.ttag = new_ttag(conn, treq);
+    r2t->start = pdu.r2to = treq->asked;
+    r2t->len = pdu.r2tl = MIN(treq->req.data_len - treq->asked, conn->r2t_size);
+    treq->asked += r2t->len;
+    treq->r2t_count++;
+    while (*end) {
+        end = &(*end)->next;
+    }
+    *end = r2t;
+    memcpy(r2t->pdu, &pdu, sizeof(pdu));
+    lst_tx_start(&r2t->tx, r2t_sent);
+    lst_tx_add(&r2t->tx, r2t->pdu, seal_header(conn, r2t->pdu, sizeof(pdu)));
+    r2t->tx.pdus = 1;
     conn->counters.r2ts++;
-    enqueue(conn, &treq->tx);
+    enqueue(conn, &r2t->tx, &treq->req.sqe);
+}
+
+void lst_conn_send_stray_r2t(struct lst_conn *conn, uint16_t cid, uint16_t ttag, uint32_t len)
+{
+    struct nvtcp_r2t pdu = {
+        .hdr = {
+            .type = NVTCP_R2T,
+            .flags = header_flag(conn),
+            .hlen = sizeof(pdu),
+            .plen = (uint32_t)sizeof(pdu) + header_digest_len(conn),
+        },
+        .cccid = cid, .ttag = ttag, .r2tl = len,
+    };
+    uint8_t bytes[sizeof(pdu) + NVTCP_DIGEST_BYTES];
+
+    memcpy(bytes, &pdu, sizeof(pdu));
+    send_control(conn, bytes, seal_header(conn, bytes, sizeof(pdu)), NULL, 0);
 }
 
 /* ---- Data and responses */
@@ -190,8 +244,8 @@ static void add_c2h_data(struct lst_conn *conn, struct lst_tcp_req *treq, bool s
     memcpy(treq->header, &pdu, sizeof(pdu));
     seal_header(conn, treq->header, sizeof(pdu));
     memset(treq->header + head, 0, pdo - head);
-    add_segment(&treq->tx, treq->header, pdo);
-    add_segment(&treq->tx, treq->req.data, treq->req.data_len);
+    lst_tx_add(&treq->tx, treq->header, pdo);
+    lst_tx_add(&treq->tx, treq->req.data, treq->req.data_len);
     treq->tx.pdus++;
 }
 
@@ -221,7 +275,7 @@ void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq)
     uint32_t trailer = 0;
 
     treq->state = LST_TREQ_SENDING;
-    start_tx(&treq->tx, response_sent);
+    lst_tx_start(&treq->tx, response_sent);
     if (data) {
         add_c2h_data(conn, treq, success);
     }
@@ -235,17 +289,32 @@ void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq)
         trailer += put_capsule_resp(conn, treq, treq->trailer + trailer);
     }
     if (trailer) {
-        add_segment(&treq->tx, treq->trailer, trailer);
+        lst_tx_add(&treq->tx, treq->trailer, trailer);
     }
-    enqueue(conn, &treq->tx);
+    enqueue(conn, &treq->tx, &req->sqe);
 }
 
 /* ---- Output */
+
+/* The first @len bytes of @iov; returns the pieces that they take. */
+static unsigned cut_to(struct iovec *iov, unsigned count, size_t len)
+{
+    unsigned kept = 0;
+
+    while (kept < count && len) {
+        iov[kept].iov_len = MIN(iov[kept].iov_len, len);
+        len -= iov[kept++].iov_len;
+    }
+    return kept;
+}
 
 unsigned lst_conn_output(struct lst_conn *conn, struct iovec *iov, unsigned max)
 {
     unsigned count = 0;
 
+    if (conn->faults) {
+        lst_fault_settle(conn);
+    }
     conn->ready_told = false;
     if (conn->state == LST_CONN_CLOSED) {
         return 0;
@@ -255,7 +324,7 @@ unsigned lst_conn_output(struct lst_conn *conn, struct iovec *iov, unsigned max)
             iov[count++] = tx->seg[i];
         }
     }
-    return count;
+    return conn->faults ? cut_to(iov, count, lst_fault_allowed(conn, SIZE_MAX)) : count;
 }
 
 static void head_sent(struct lst_conn *conn)
@@ -275,6 +344,9 @@ void lst_conn_consumed(struct lst_conn *conn, size_t len)
     g_assert(len <= conn->tx_pending);
     conn->tx_pending -= len;
     conn->counters.tx_bytes += len;
+    if (conn->faults) {
+        lst_fault_consumed(conn, len);
+    }
     while (len) {
         struct lst_tx *tx = conn->tx_head;
         struct iovec *seg = &tx->seg[tx->current];
@@ -298,8 +370,8 @@ void lst_conn_forget_output(struct lst_conn *conn)
 
     for (struct lst_tx *tx = conn->tx_head; tx; tx = next) {
         next = tx->next;
-        if (tx->sent == control_sent) {
-            control_sent(conn, tx);
+        if (tx->forget) {
+            tx->forget(tx);
         }
     }
     conn->tx_head = NULL;

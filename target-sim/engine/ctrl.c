@@ -52,7 +52,7 @@ struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys
     memcpy(ctrl->hostnqn, data->hostnqn, sizeof(ctrl->hostnqn));
     ctrl->local_addr = g_strdup(admin->local_addr);
     ctrl->inline_size = admin->inline_size;
-    ctrl->max_queue_size = admin->max_size;
+    ctrl->max_queue_size = lst_subsys_queue_size(subsys, admin->max_size);
     ctrl->admin = admin;
     ctrl->io_queues = g_ptr_array_new();
     ctrl->io_queues_granted = subsys->qid_max;

@@ -63,7 +63,7 @@ static bool connect_check_form(struct lst_req *req, const struct nvf_connect_sqe
 {
     if (sqe->recfmt != 0) {
         connect_fail(req, NVF_SC_INCOMPATIBLE_FORMAT, 0);
-    } else if (sqe->sqsize == 0 || sqe->sqsize >= req->queue->max_size) {
+    } else if (sqe->sqsize == 0) {
         connect_bad_sqe(req, offsetof(struct nvf_connect_sqe, sqsize));
     } else if (all_zero(data->hostid, sizeof(data->hostid))) {
         connect_bad_data(req, offsetof(struct nvf_connect_data, hostid));
@@ -147,6 +147,18 @@ static void connect_io(struct lst_req *req, struct lst_subsys *subsys,
     }
 }
 
+/*
+ * Port and subsystem limit I/O queues only, as MQES does (Base 2.0, 3.1.3.1): a host cannot know
+ * them when it makes its Admin queue.
+ */
+static uint32_t queue_size_max(const struct lst_queue *queue, const struct lst_subsys *subsys,
+                               uint16_t qid)
+{
+    uint32_t max = lst_subsys_queue_size(subsys, queue->max_size);
+
+    return qid ? max : MAX(max, LST_ADMIN_QUEUE_SIZE);
+}
+
 static void connect_run(struct lst_req *req)
 {
     const struct nvf_connect_sqe *sqe = (const struct nvf_connect_sqe *)&req->sqe;
@@ -166,6 +178,8 @@ static void connect_run(struct lst_req *req)
         connect_bad_data(req, offsetof(struct nvf_connect_data, subnqn));
     } else if (!lst_subsys_host_allowed(subsys, data->hostnqn)) {
         connect_fail(req, NVF_SC_INVALID_HOST, 0);
+    } else if (sqe->sqsize >= queue_size_max(req->queue, subsys, sqe->qid)) {
+        connect_bad_sqe(req, offsetof(struct nvf_connect_sqe, sqsize));
     } else if (sqe->qid > subsys->qid_max) {
         connect_bad_sqe(req, offsetof(struct nvf_connect_sqe, qid));
     } else if (sqe->qid == 0) {

@@ -45,9 +45,11 @@ enum lst_limits {
     LST_TRANSFER_MAX = 4096 << LST_MDTS,
     LST_INLINE_MAX = 65536,              /* param_inline_data_size */
     LST_INLINE_DEFAULT = 16384,
-    LST_MAXH2CDATA = 131072,             /* ICResp.MAXH2CDATA */
-    /* one R2T; a longer transfer takes several, one after the other */
-    LST_R2T_MAX = 262144,
+    LST_MAXH2CDATA_DEFAULT = 131072,     /* tcp_maxh2cdata: ICResp.MAXH2CDATA */
+    LST_R2T_SIZE_MIN = 4096,             /* tcp_r2t_size: bytes that one R2T asks for at most */
+    LST_R2T_SIZE_DEFAULT = 262144,
+    LST_R2TS_MAX = 16,                   /* tcp_max_r2t: R2Ts in flight for one command */
+    LST_R2TS_DEFAULT = 4,
     /* TTAG: slot number plus one below, a generation above; FFFFh is never one */
     LST_TTAG_SHIFT = 11,
     LST_TTAG_GENERATIONS = 31,
@@ -56,6 +58,14 @@ enum lst_limits {
     /* bytes of data buffers of one connection; commands beyond wait their turn */
     LST_CONN_BUFFERS = 16 << 20,
     LST_IOV_MAX = 192,                   /* more entries per lst_conn_output() bring nothing */
+
+    /* faults on demand */
+    LST_FAULTS_MAX = 64,                 /* rules of a target */
+    LST_FAULT_US_MAX = 2000000000,       /* any time in a rule, microseconds */
+    LST_FAULT_REORDER_US = 1000000,      /* nothing comes to pass the completion: send it anyway */
+    LST_FAULT_HALF_OPEN_US = 300000000,  /* a host that never notices does not keep us for ever */
+    LST_FAULT_R2T_BYTES = 512,           /* R2TL of an R2T that nobody needs */
+    LST_FAULT_R2T_TTAG = 0xfffe,         /* and its TTAG, which none of ours has */
 
     /* cost of what is idle: buffers kept for reuse by a target */
     LST_POOL_BYTES = 64 << 20,

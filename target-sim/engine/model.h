@@ -23,6 +23,7 @@ enum lst_notice { LST_NOTICE_NS, LST_NOTICE_ANA, LST_NOTICE_DISCOVERY, LST_NOTIC
 struct lst_target {
     struct lst_front_ops ops;
     void *front;
+    uint64_t seed;
     uint64_t generation;                 /* of transfer tags; starts from the seed */
     uint64_t now_ns;
     uint64_t start_ns;                   /* the first tick: what power-on hours count from */
@@ -47,6 +48,9 @@ struct lst_target {
     uint32_t idle_s;
     uint64_t memory_limit;               /* 0: none */
     uint64_t buffer_bytes;               /* of all connections */
+    GPtrArray *faults;                   /* struct lst_fault, in order; NULL: never any */
+    unsigned faults_enabled;             /* nobody looks for faults while it is 0 */
+    unsigned next_fault;
 };
 
 struct lst_subsys {
@@ -61,6 +65,7 @@ struct lst_subsys {
     uint32_t ieee_oui;
     uint32_t cntlid_min, cntlid_max;
     uint32_t qid_max;
+    uint32_t queue_size;                 /* entries of an I/O queue; 0: only the port limits them */
     GPtrArray *hosts;                    /* allowed NQNs */
     struct lst_ns *ns[LST_NSID_MAX + 1]; /* by NSID; [0] stays NULL */
     GHashTable *ctrls;                   /* by CNTLID */
@@ -105,6 +110,10 @@ struct lst_port {
     char *trsvcid;
     uint32_t inline_size;
     uint32_t queue_size;
+    uint32_t cpda;                       /* as in ICResp */
+    uint32_t maxh2cdata;
+    uint32_t max_r2t;
+    uint32_t r2t_size;
     GPtrArray *subsystems;
     GPtrArray *referrals;                /* struct lst_referral */
     uint8_t ana[LST_ANA_GROUPS_MAX + 1]; /* enum nv_ana_state by group id */
@@ -129,6 +138,9 @@ char *lst_attr_get_zero(const void *object);
 /* Parsers for attribute values; each complains with key, value and @allowed or the range. */
 bool lst_parse_uint(const char *key, const char *value, uint32_t min, uint32_t max,
                     uint32_t *result, GError **err);
+/* A queue size; 0 gives @none. */
+bool lst_parse_queue_size(const char *key, const char *value, uint32_t none, uint32_t *result,
+                          GError **err);
 bool lst_parse_bool(const char *key, const char *value, bool *result, GError **err);
 bool lst_parse_hex(const char *key, const char *value, uint8_t *bytes, size_t count,
                    const char *allowed, GError **err);
@@ -144,6 +156,11 @@ void lst_hash_bytes(const char *text, uint32_t number, uint8_t *bytes, size_t co
 
 struct lst_subsys *lst_subsys_new(struct lst_target *target, const char *nqn, bool discovery);
 void lst_subsys_free(struct lst_subsys *subsys);
+/* Entries of an I/O queue behind a port that allows @port_max. */
+static inline uint32_t lst_subsys_queue_size(const struct lst_subsys *subsys, uint32_t port_max)
+{
+    return subsys->queue_size ? MIN(subsys->queue_size, port_max) : port_max;
+}
 bool lst_subsys_host_allowed(const struct lst_subsys *subsys, const char *hostnqn);
 void lst_port_free(struct lst_port *port);
 bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys);
@@ -162,6 +179,9 @@ void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
  * port any more.
  */
 void lst_conns_forget_port(struct lst_target *target, struct lst_port *port);
+
+/* fault.c */
+void lst_faults_free(struct lst_target *target);
 
 /* Something in the discovery log changed: next generation, notices to discovery controllers. */
 void lst_discovery_changed(struct lst_target *target);

@@ -84,16 +84,18 @@ static struct lst_verdict check_fixed(const struct nvtcp_hdr *hdr)
 }
 
 /*
- * CPDA in our ICResp is 0: data start at a multiple of 4. FEI names the lowest bad byte, so PDO
- * (byte 3) is judged first by itself, then PLEN (byte 4) by itself, then the one against the other,
- * which is PDO's fault.
+ * FEI names the lowest bad byte, so PDO (byte 3) is judged first by itself, then PLEN (byte 4) by
+ * itself, then the one against the other, which is PDO's fault. A PDU without data may point at its
+ * own end, which CPDA does not align.
  */
 static struct lst_verdict check_extent(const struct lst_pdu_context *ctx,
                                        const struct nvtcp_hdr *hdr, struct lst_pdu_layout *layout)
 {
     uint32_t head = hdr->hlen + layout->hdgst_len;
+    uint32_t align = (ctx->cpda + 1u) * 4;
+    bool empty = hdr->pdo == head && hdr->plen == head;
 
-    if (hdr->pdo != 0 && (hdr->pdo < head || hdr->pdo % 4 != 0)) {
+    if (hdr->pdo != 0 && (hdr->pdo < head || (hdr->pdo % align != 0 && !empty))) {
         return bad_field(offsetof(struct nvtcp_hdr, pdo), "PDO is inside the header or unaligned");
     }
     if (hdr->plen < head || hdr->plen > LST_PLEN_MAX) {

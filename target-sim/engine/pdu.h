@@ -35,6 +35,7 @@ struct lst_pdu_context {
     bool data_digest;
     uint32_t inline_max;     /* in-capsule bytes that this queue takes */
     uint32_t maxh2cdata;     /* as in our ICResp */
+    uint8_t cpda;            /* as in our ICResp: data start at multiples of (cpda + 1) * 4 bytes */
 };
 
 /* The R2T that an H2CData refers to; cccid and the window are meaningless unless valid. */

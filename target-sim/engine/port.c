@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "lockstep/nvme_tcp.h"
+
 static const char *const adrfam_names[] = { "ipv4", "ipv6", NULL };
 static const char *const treq_names[] = { "not specified", "required", "not required", NULL };
 static const char *const ana_names[] = {
@@ -54,6 +56,9 @@ struct lst_port *lst_target_add_port(struct lst_target *target, uint32_t portid,
     port->trsvcid = g_strdup("4420");
     port->inline_size = LST_INLINE_DEFAULT;
     port->queue_size = LST_QUEUE_SIZE_DEFAULT;
+    port->maxh2cdata = LST_MAXH2CDATA_DEFAULT;
+    port->max_r2t = LST_R2TS_DEFAULT;
+    port->r2t_size = LST_R2T_SIZE_DEFAULT;
     port->subsystems = g_ptr_array_new();
     port->referrals = g_ptr_array_new_with_free_func(referral_free);
     memset(port->ana, NV_ANA_OPTIMIZED, sizeof(port->ana));
@@ -213,13 +218,70 @@ static char *get_inline_size(const void *object)
 
 static bool set_queue_size(void *object, const char *key, const char *value, GError **err)
 {
-    return lst_parse_uint(key, value, LST_QUEUE_SIZE_MIN, LST_QUEUE_SIZE_MAX,
-                          &((struct lst_port *)object)->queue_size, err);
+    return lst_parse_queue_size(key, value, LST_QUEUE_SIZE_DEFAULT,
+                                &((struct lst_port *)object)->queue_size, err);
 }
 
 static char *get_queue_size(const void *object)
 {
     return g_strdup_printf("%u", ((const struct lst_port *)object)->queue_size);
+}
+
+static bool set_cpda(void *object, const char *key, const char *value, GError **err)
+{
+    return lst_parse_uint(key, value, 0, NVTCP_PDA_MAX, &((struct lst_port *)object)->cpda, err);
+}
+
+static char *get_cpda(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_port *)object)->cpda);
+}
+
+/* A number of bytes in whole dwords. */
+static bool set_dwords(const char *key, const char *value, uint32_t min, uint32_t *bytes,
+                       GError **err)
+{
+    uint32_t number;
+
+    if (!lst_parse_uint(key, value, min, LST_TRANSFER_MAX, &number, err)) {
+        return false;
+    }
+    if (number % 4) {
+        return lst_bad_value(err, key, value, "a multiple of 4");
+    }
+    *bytes = number;
+    return true;
+}
+
+static bool set_maxh2cdata(void *object, const char *key, const char *value, GError **err)
+{
+    return set_dwords(key, value, NVTCP_MAXH2CDATA_MIN, &((struct lst_port *)object)->maxh2cdata,
+                      err);
+}
+
+static char *get_maxh2cdata(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_port *)object)->maxh2cdata);
+}
+
+static bool set_r2t_size(void *object, const char *key, const char *value, GError **err)
+{
+    return set_dwords(key, value, LST_R2T_SIZE_MIN, &((struct lst_port *)object)->r2t_size, err);
+}
+
+static char *get_r2t_size(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_port *)object)->r2t_size);
+}
+
+static bool set_max_r2t(void *object, const char *key, const char *value, GError **err)
+{
+    return lst_parse_uint(key, value, 1, LST_R2TS_MAX, &((struct lst_port *)object)->max_r2t, err);
+}
+
+static char *get_max_r2t(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_port *)object)->max_r2t);
 }
 
 static const struct lst_attr port_attrs[] = {
@@ -232,6 +294,10 @@ static const struct lst_attr port_attrs[] = {
     { "param_inline_data_size", set_inline_size, get_inline_size },
     { "param_max_queue_size", set_queue_size, get_queue_size },
     { "param_pi_enable", lst_attr_set_zero, lst_attr_get_zero },
+    { "tcp_cpda", set_cpda, get_cpda },
+    { "tcp_maxh2cdata", set_maxh2cdata, get_maxh2cdata },
+    { "tcp_max_r2t", set_max_r2t, get_max_r2t },
+    { "tcp_r2t_size", set_r2t_size, get_r2t_size },
 };
 
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err)

@@ -10,13 +10,44 @@
 
 #include "engine/tcp.h"
 
-static size_t conn_memory(const struct lst_conn *conn)
+static size_t memory_idle(const struct lst_conn *conn)
 {
     size_t per_entry = sizeof(*conn->slots) + sizeof(*conn->free_slots) + sizeof(*conn->by_cid);
 
-    return sizeof(*conn) + conn->capacity * per_entry +
-           conn->outstanding * sizeof(struct lst_tcp_req) + conn->buffer_bytes +
+    return sizeof(*conn) + conn->capacity * per_entry;
+}
+
+/*
+ * A full queue of commands, each with as much as it may have: data in its capsule (which never
+ * wait for room), R2Ts; and the buffers that the connection shares.
+ */
+static size_t memory_most(const struct lst_conn *conn)
+{
+    size_t per_command = sizeof(struct lst_tcp_req) + conn->r2t_max * sizeof(struct lst_r2t);
+    unsigned commands = conn->queue.size ? conn->queue.size - 1u : LST_ADMIN_QUEUE_SIZE;
+
+    if (conn->ctx.inline_max) {
+        per_command += lst_pool_size(conn->ctx.inline_max);
+    }
+    return memory_idle(conn) + commands * per_command + LST_CONN_BUFFERS;
+}
+
+static size_t memory_now(const struct lst_conn *conn)
+{
+    size_t r2ts = 0;
+
+    for (unsigned slot = 0; slot < conn->capacity; slot++) {
+        r2ts += conn->slots[slot] ? conn->slots[slot]->r2t_count : 0;
+    }
+    return memory_idle(conn) + conn->outstanding * sizeof(struct lst_tcp_req) +
+           r2ts * sizeof(struct lst_r2t) + conn->buffer_bytes +
            lst_stats_memory(conn->queue.commands);
+}
+
+void lst_conn_trace_memory(const struct lst_conn *conn)
+{
+    lst_trace(conn->queue.target, LST_EVENT_CONN_MEMORY, &conn->queue, NULL, memory_idle(conn),
+              memory_most(conn), NULL);
 }
 
 void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stats)
@@ -38,7 +69,8 @@ void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stat
         .header_digest = conn->ctx.header_digest,
         .data_digest = conn->ctx.data_digest,
         .sq_flow_control = queue->flow_control,
-        .memory = conn_memory(conn),
+        .memory = memory_now(conn),
+        .memory_most = memory_most(conn),
         .counters = conn->counters,
         .commands = queue->commands,
     };
@@ -87,4 +119,8 @@ void lst_target_get_stats(const struct lst_target *target, struct lst_target_sta
     stats->conns = target->conns.length;
     stats->ctrls = target->ctrls.length;
     stats->pool_bytes = target->pool.bytes;
+    stats->conn_bytes = 0;
+    for (const GList *node = target->conns.head; node; node = node->next) {
+        stats->conn_bytes += memory_now(node->data);
+    }
 }

@@ -63,6 +63,7 @@ struct lst_conn_stats {
     bool data_digest;
     bool sq_flow_control;
     size_t memory;           /* bytes held for this connection now */
+    size_t memory_most;      /* that it may come to hold */
     struct lst_conn_counters counters;
     const struct lst_command_stats *commands;
 };
@@ -102,6 +103,7 @@ struct lst_target_stats {
     unsigned conns;              /* now */
     unsigned ctrls;              /* now */
     size_t pool_bytes;           /* buffers kept for reuse */
+    size_t conn_bytes;           /* held for all connections now */
 };
 /*
  * Of all connections since the target was made, one call for each opcode that was used; valid

@@ -223,6 +223,16 @@ static char *get_qid_max(const void *object)
     return g_strdup_printf("%u", ((const struct lst_subsys *)object)->qid_max);
 }
 
+static bool set_queue_size(void *object, const char *key, const char *value, GError **err)
+{
+    return lst_parse_queue_size(key, value, 0, &((struct lst_subsys *)object)->queue_size, err);
+}
+
+static char *get_queue_size(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_subsys *)object)->queue_size);
+}
+
 static const struct lst_attr subsys_attrs[] = {
     { "attr_serial", set_serial, get_serial },
     { "attr_model", set_model, get_model },
@@ -233,6 +243,7 @@ static const struct lst_attr subsys_attrs[] = {
     { "attr_cntlid_min", set_cntlid_min, get_cntlid_min },
     { "attr_cntlid_max", set_cntlid_max, get_cntlid_max },
     { "attr_qid_max", set_qid_max, get_qid_max },
+    { "attr_max_queue_size", set_queue_size, get_queue_size },
     { "attr_pi_enable", lst_attr_set_zero, lst_attr_get_zero },
 };
 

@@ -13,6 +13,7 @@ struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, 
     g_assert(ops->io_submit);
     target->ops = *ops;
     target->front = front;
+    target->seed = seed;
     target->generation = seed;
     lst_timers_init(&target->timers);
     target->subsystems = g_ptr_array_new();
@@ -37,6 +38,7 @@ void lst_target_free(struct lst_target *target)
         lst_subsys_free(g_ptr_array_index(target->subsystems, i));
     }
     lst_subsys_free(target->discovery);
+    lst_faults_free(target);
     g_ptr_array_free(target->ports, TRUE);
     g_ptr_array_free(target->subsystems, TRUE);
     g_hash_table_destroy(target->by_nqn);

@@ -69,7 +69,7 @@ struct lst_front_ops {
 /*
  * lst_target_new: an empty target.
  * @ops: copied. @front: handed back in each call. @seed: where what a host must not predict begins
- * (so far: the generations in transfer tags); the same seed and the same calls give the same bytes.
+ * (the generations in transfer tags, faults by chance); the same seed and the same calls give the same bytes.
  * Returns the target; free it with lst_target_free(). Never fails.
  */
 struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, uint64_t seed);
@@ -134,6 +134,8 @@ const char *lst_subsys_nqn(const struct lst_subsys *subsys);
  *   attr_allow_any_host  0 or 1 (default 0)
  *   attr_cntlid_min, attr_cntlid_max   1..65519, min <= max (default 1, 65519)
  *   attr_qid_max         1..1024 I/O queues per controller (default 128)
+ *   attr_max_queue_size  16..1024 entries of an I/O queue, 0 = what the port allows (default); the
+ *                        smaller of port's and subsystem's counts
  *   attr_pi_enable       0 only: end-to-end protection is not implemented
  * get returns a new string to be freed with g_free(), or NULL. Errors: KEY, VALUE.
  */
@@ -221,9 +223,16 @@ uint32_t lst_port_id(const struct lst_port *port);
  *   addr_tsas     "none" only (default): TLS is not implemented
  *   param_inline_data_size   0..65536, a multiple of 16 (default 16384): in-capsule data of I/O
  *                            commands
- *   param_max_queue_size     16..1024 (default 128): CAP.MQES is this less one
+ *   param_max_queue_size     16..1024, 0 = 128 (default 128): entries of an I/O queue; CAP.MQES
+ *                            is this less one
  *   param_pi_enable          0 only
- * Errors: KEY, VALUE. param_ changes hold for connections made afterwards.
+ *   tcp_cpda        0..31 (default 0): ICResp.CPDA; hosts must start data at multiples of
+ *                   (tcp_cpda + 1) * 4 bytes. Linux takes only 0
+ *   tcp_maxh2cdata  4096..1048576, a multiple of 4 (default 131072): ICResp.MAXH2CDATA
+ *   tcp_max_r2t     1..16 (default 4): R2Ts in flight for one command, if the host's MAXR2T allows
+ *   tcp_r2t_size    4096..1048576, a multiple of 4 (default 262144): what one R2T asks for at most
+ * Errors: KEY, VALUE. param_ and tcp_ changes hold for connections made afterwards; the names with
+ * tcp_ are ours, not nvmet's.
  */
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err);
 char *lst_port_get(const struct lst_port *port, const char *key, GError **err);

@@ -30,14 +30,29 @@ struct lst_tx {
     uint8_t current;
     uint8_t pdus;
     void (*sent)(struct lst_conn *conn, struct lst_tx *tx);
+    /* in place of sent, when the connection ends; NULL: somebody else owns it */
+    void (*forget)(struct lst_tx *tx);
+};
+
+/* An R2T and the window of data that it opened, until these have come. */
+struct lst_r2t {
+    struct lst_r2t *next;                /* of the same command, oldest first */
+    struct lst_tcp_req *treq;
+    struct lst_tx tx;
+    bool sent;                           /* before that nothing may come for it */
+    uint16_t ttag;
+    uint32_t start;                      /* bytes from the start of the command's data */
+    uint32_t len;
+    uint32_t received;                   /* of len */
+    uint8_t pdu[sizeof(struct nvtcp_r2t) + NVTCP_DIGEST_BYTES];
 };
 
 /* How far a command has come. */
 enum lst_tcp_req_state {
     LST_TREQ_CAPSULE,                    /* its capsule is being received */
+    LST_TREQ_LATE,                       /* a fault delays it */
     LST_TREQ_WAIT_BUFFER,                /* in conn->waiting */
-    LST_TREQ_R2T_UNSENT,                 /* an R2T is in the output: nothing may come for it yet */
-    LST_TREQ_R2T,                        /* H2CData are expected */
+    LST_TREQ_TRANSFER,                   /* R2Ts are out or about to be: H2CData are expected */
     LST_TREQ_EXECUTING,
     LST_TREQ_SENDING,                    /* the response is in the output */
 };
@@ -49,16 +64,16 @@ struct lst_tcp_req {
     uint16_t slot;
     bool hashed;
     bool digest_failed;
+    bool lost;                           /* by a fault: never to be completed */
     uint16_t early_status;               /* found before the data came: 0 = execute */
     struct lst_tcp_req *cid_next;
     struct lst_tcp_req *wait_next;
-    uint16_t ttag;
-    uint32_t r2t_start;
-    uint32_t r2t_len;
-    uint32_t received;                   /* bytes of data from the start */
+    uint16_t r2t_count;                  /* in r2ts */
+    struct lst_r2t *r2ts;                /* that are open */
+    uint32_t asked;                      /* bytes of data that R2Ts were made for */
     struct lst_tx tx;
     /* Below: not cleared for a new command. */
-    uint8_t header[NVTCP_PDO_MAX];       /* R2T; or C2HData header, digest and padding */
+    uint8_t header[NVTCP_PDO_MAX];       /* C2HData: header, digest and padding */
     uint8_t trailer[NVTCP_DIGEST_BYTES + sizeof(struct nvtcp_capsule_resp) + NVTCP_DIGEST_BYTES];
 };
 
@@ -70,13 +85,16 @@ struct lst_conn {
     void *opaque;
     char *local;
     char *peer;
+    uint64_t opened_ns;
+    bool deaf;                           /* by a fault: input is thrown away */
     bool freed;                          /* by the front; lives on for orphans */
     bool ready_told;
     unsigned orphans;                    /* requests at backends when freed */
 
     struct lst_pdu_context ctx;
     uint32_t pda;                        /* the host's alignment of data, bytes */
-    uint32_t maxr2t;                     /* as in ICReq */
+    uint32_t r2t_max;                    /* in flight for one command: what both sides take */
+    uint32_t r2t_size;                   /* bytes that one asks for at most */
 
     enum lst_rx_state rx;
     uint32_t rx_have;                    /* bytes of the current part */
@@ -93,6 +111,7 @@ struct lst_conn {
     uint32_t rx_crc;
     uint32_t rx_ddgst;
     struct lst_tcp_req *rx_req;
+    struct lst_r2t *rx_r2t;              /* of the H2CData that is coming */
 
     struct lst_tcp_req **slots;
     uint16_t *free_slots;
@@ -104,6 +123,7 @@ struct lst_conn {
 
     struct lst_tx *tx_head, *tx_tail;
     size_t tx_pending;
+    struct lst_conn_faults *faults;      /* NULL: none has ever acted here */
     struct lst_conn_counters counters;
 };
 
@@ -125,6 +145,10 @@ static inline bool lst_conn_active(const struct lst_conn *conn)
 }
 void lst_conn_tell_ready(struct lst_conn *conn);
 
+/* ---- stats.c */
+/* Tells what a queue that was just connected takes. */
+void lst_conn_trace_memory(const struct lst_conn *conn);
+
 /* ---- conn_cmd.c */
 void lst_conn_set_capacity(struct lst_conn *conn, unsigned entries);
 /* The header of a capsule came: makes conn->rx_req and says where its data go (conn->rx_data). */
@@ -133,15 +157,40 @@ void lst_conn_capsule_end(struct lst_conn *conn, bool digest_ok);
 /* The same for H2CData. */
 void lst_conn_h2c_data(struct lst_conn *conn);
 void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok);
+/* The command is here: lets it begin. */
+void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
 
 /* ---- conn_tx.c */
 void lst_conn_send_ic_resp(struct lst_conn *conn);
 void lst_conn_send_term(struct lst_conn *conn, uint16_t fes, uint32_t fei, const uint8_t *header,
                         uint32_t len);
+/* Sends one for @treq's next data. */
 void lst_conn_send_r2t(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_send_response(struct lst_conn *conn, struct lst_tcp_req *treq);
+/* Sends an R2T that belongs to no window: what a fault asks for. */
+void lst_conn_send_stray_r2t(struct lst_conn *conn, uint16_t cid, uint16_t ttag, uint32_t len);
 /* Frees control PDUs that are still in the output; requests are released by their owner. */
 void lst_conn_forget_output(struct lst_conn *conn);
+void lst_tx_start(struct lst_tx *tx, void (*sent)(struct lst_conn *conn, struct lst_tx *tx));
+void lst_tx_add(struct lst_tx *tx, void *base, size_t len);
+/* Puts @tx behind what is to be sent, past all faults. */
+void lst_conn_push(struct lst_conn *conn, struct lst_tx *tx);
+
+/* ---- fault_conn.c; called only if a target has rules, or if conn->faults is there */
+/* An ICReq, a command, data of a command are complete. True: the engine is not to act on them. */
+bool lst_fault_on_ic_req(struct lst_conn *conn);
+bool lst_fault_on_command(struct lst_conn *conn, struct lst_tcp_req *treq);
+bool lst_fault_on_data(struct lst_conn *conn, struct lst_tcp_req *treq);
+/* @tx is about to be sent; @sqe is its command's, or NULL. True: it was taken over. */
+bool lst_fault_on_output(struct lst_conn *conn, struct lst_tx *tx, const struct nv_sqe *sqe);
+/* Does what could not be done inside the core: ends the connection, lets owners of output go. */
+void lst_fault_settle(struct lst_conn *conn);
+/* Bytes of the output that may leave now, at most @pending. */
+size_t lst_fault_allowed(const struct lst_conn *conn, size_t pending);
+void lst_fault_consumed(struct lst_conn *conn, size_t len);
+/* True: the connection is to look alive although it is not. */
+bool lst_fault_stays_open(const struct lst_conn *conn);
+void lst_fault_conn_end(struct lst_conn *conn);
 
 #endif

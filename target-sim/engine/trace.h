@@ -24,6 +24,7 @@
     X(CONN_QUEUE_OVERRUN, "conn_queue_overrun", WARN, "outstanding", "sqsize") \
     X(CONN_DATA_DIGEST, "conn_data_digest", WARN, "cid", "received") \
     X(CONN_BUFFER_WAIT, "conn_buffer_wait", DEBUG, "cid", "bytes") \
+    X(CONN_MEMORY, "conn_memory", INFO, "idle", "most") \
     X(CONNECT_OK, "connect_ok", INFO, "qid", "sqsize") \
     X(CONNECT_REFUSED, "connect_refused", WARN, "status", "dw0") \
     X(CTRL_NEW, "ctrl_new", INFO, "cntlid", "kato_ms") \
@@ -34,6 +35,7 @@
     X(CTRL_FATAL, "ctrl_fatal", WARN, "cntlid", "") \
     X(CTRL_KATO_EXPIRED, "ctrl_kato_expired", WARN, "cntlid", "kato_ms") \
     X(CTRL_IDLE, "ctrl_idle", INFO, "cntlid", "") \
+    X(FAULT, "fault", INFO, "pdu", "count") \
     X(COMMAND_FAILED, "command_failed", INFO, "opcode", "status") \
     X(AEN_SENT, "aen_sent", DEBUG, "dw0", "") \
     X(BACKEND_FAILED, "backend_failed", WARN, "op", "status")

@@ -12,14 +12,15 @@
 /* Every key that nvmetcli writes on Linux 6.12, and ours. */
 static const char complete[] =
     "{\n"
-    "  \"hosts\": [{\"nqn\": \"nqn.2014-08.org.nvmexpress:uuid:host1\"}],\n"
+    "  \"hosts\": [{\"nqn\": \"nqn.2014-08.org.nvmexpress:uuid:host1\"}],"
+    "  \"faults\": [{\"pdu\": \"r2t\", \"opcode\": 1, \"action\": \"drop\"}],\n"
     "  \"ports\": [\n"
     "    {\n"
     "      \"addr\": {\"adrfam\": \"ipv6\", \"traddr\": \"::1\", \"treq\": \"not specified\",\n"
     "               \"trsvcid\": \"4420\", \"trtype\": \"tcp\", \"tsas\": \"none\"},\n"
     "      \"ana_groups\": [{\"ana\": {\"state\": \"optimized\"}, \"grpid\": 1},\n"
     "                     {\"ana\": {\"state\": \"inaccessible\"}, \"grpid\": \"7\"}],\n"
-    "      \"lockstep\": {\"advertise\": \"fec0::2\"},\n"
+    "      \"lockstep\": {\"advertise\": \"fec0::2\", \"max_r2t\": 2},\n"
     "      \"param\": {\"inline_data_size\": \"4096\", \"max_queue_size\": 64,\n"
     "                \"pi_enable\": \"0\"},\n"
     "      \"portid\": 3,\n"
@@ -77,6 +78,18 @@ static void test_complete_file(void)
     g_assert_cmpstr(port->advertise, ==, "fec0::2");
     g_assert_cmpuint(port->inline_data_size, ==, 4096);
     g_assert_cmpuint(port->max_queue_size, ==, 64);
+    g_assert_cmpuint(port->max_r2t, ==, 2);
+    g_assert_cmpuint(port->r2t_size, ==, 262144);
+    g_assert_cmpuint(port->maxh2cdata, ==, 131072);
+    g_assert_cmpuint(port->cpda, ==, 0);
+    /* Keys and values as they stand in the file. */
+    const ConfigFault *fault = config->faults->pdata[0];
+    static const char *const rule[] = {"pdu", "r2t", "opcode", "1", "action", "drop"};
+    g_assert_cmpuint(fault->line, ==, 2);
+    g_assert_cmpuint(fault->values->len, ==, G_N_ELEMENTS(rule));
+    for (guint i = 0; i < G_N_ELEMENTS(rule); i++) {
+        g_assert_cmpstr(fault->values->pdata[i], ==, rule[i]);
+    }
     const ConfigAnaGroup *group = port->ana_groups->pdata[1];
     g_assert_cmpuint(group->grpid, ==, 7);
     g_assert_cmpuint(group->state, ==, 3); /* log page 0Ch: 3h is inaccessible */
@@ -224,15 +237,23 @@ static const struct {
      "\"256M\"); allowed keys here: eui64, nguid, path, uuid"},
     {"unknown-key-at-top", "\"hosts\": [", "\"host\": [",
      "file.json:2: host: unknown key (its value is "
-     "[{\"nqn\":\"nqn.2014-08.org.nvmexpress:uuid:host1\"}]); allowed keys here: hosts, ports, "
-     "subsystems"},
+     "[{\"nqn\":\"nqn.2014-08.org.nvmexpress:uuid:host1\"}]); allowed keys here: faults, hosts, "
+     "ports, subsystems"},
     {"missing-key", "\"portid\": 3,", "",
      "file.json:4: ports[0]: key \"portid\" is missing"},
     {"key-twice", "\"portid\": 3,", "\"portid\": 3, \"portid\": 4,",
      "file.json:12: key \"portid\" is given twice in one object; allowed: once"},
-    {"number-out-of-range", "\"max_queue_size\": 64", "\"max_queue_size\": 1025",
-     "file.json:10: ports[0].param.max_queue_size: wrong value 1025; allowed: a number from 16 "
+    {"number-out-of-range", "\"portid\": \"9\"", "\"portid\": \"65536\"",
+     "file.json:13: ports[0].referrals[0].addr.portid: wrong value \"65536\"; allowed: a number from "
+     "0 to 65535"},
+    {"queue-size-out-of-range", "\"max_queue_size\": 64", "\"max_queue_size\": 1025",
+     "file.json:10: ports[0].param.max_queue_size: wrong value 1025; allowed: 0 or a number from 16 "
      "to 1024"},
+    {"queue-size-too-small", "\"max_queue_size\": 64", "\"max_queue_size\": 15",
+     "file.json:10: ports[0].param.max_queue_size: wrong value 15; allowed: 0 or a number from 16 "
+     "to 1024"},
+    {"cpda-out-of-range", "\"max_r2t\": 2", "\"cpda\": 32",
+     "file.json:9: ports[0].lockstep.cpda: wrong value 32; allowed: a number from 0 to 31"},
     {"number-as-string-out-of-range", "\"nsid\": \"6\"", "\"nsid\": \"0\"",
      "file.json:32: subsystems[0].namespaces[1].nsid: wrong value \"0\"; allowed: a number from 1 "
      "to 1024"},
@@ -253,7 +274,7 @@ static const struct {
     {"list-is-an-object", "\"allowed_hosts\": [\"nqn.2014-08.org.nvmexpress:uuid:host1\"]",
      "\"allowed_hosts\": {}",
      "file.json:21: subsystems[0].allowed_hosts: wrong value {}; allowed: an array"},
-    {"object-is-a-string", "\"lockstep\": {\"advertise\": \"fec0::2\"}", "\"lockstep\": \"x\"",
+    {"object-is-a-string", "\"lockstep\": {\"advertise\": \"fec0::2\", \"max_r2t\": 2}", "\"lockstep\": \"x\"",
      "file.json:9: ports[0].lockstep: wrong value \"x\"; allowed: an object"},
     {"trtype", "\"trsvcid\": \"4420\", \"trtype\": \"tcp\"",
      "\"trsvcid\": \"4420\", \"trtype\": \"rdma\"",
@@ -355,7 +376,7 @@ static void test_not_a_configuration(void)
     g_autofree char *long_key = g_strconcat("{\"", k_100000, "\": 1}", NULL);
     g_autofree char *long_key_message =
         g_strconcat("file.json:1: ", k_120, "...: unknown key (its value is 1); allowed keys here: "
-                    "hosts, ports, subsystems", NULL);
+                    "faults, hosts, ports, subsystems", NULL);
 
     assert_refused("", "file.json: the file has nothing; " ONE_OBJECT);
     assert_refused(" \n", "file.json: the file has nothing; " ONE_OBJECT);
@@ -367,10 +388,10 @@ static void test_not_a_configuration(void)
     assert_refused("{\"hosts\": [{\"nqn\": \"a\\u0000b\"}]}", "file.json: the file has \\u0000 "
                    "within a string; " ONE_OBJECT);
     assert_refused("{\"a\\\\u0000\": 1}", "file.json:1: a\\\\u0000: unknown key (its value is 1); "
-                   "allowed keys here: hosts, ports, subsystems");
+                   "allowed keys here: faults, hosts, ports, subsystems");
     /* What a terminal would obey, and what would fill it. */
     assert_refused("{\"a\\u001b[31m\\nb\": 1}", "file.json:1: a\\033[31m\\nb: unknown key "
-                   "(its value is 1); allowed keys here: hosts, ports, subsystems");
+                   "(its value is 1); allowed keys here: faults, hosts, ports, subsystems");
     assert_refused(long_key, long_key_message);
     /* RFC 8259, 6: no hexadecimal, no leading zeros, which others read as octal. */
     assert_refused("{\"a\": 0x10}", "file.json: the file has a number that starts with 0; "
@@ -378,7 +399,7 @@ static void test_not_a_configuration(void)
     assert_refused("{\"a\": [1,-010]}", "file.json: the file has a number that starts with 0; "
                    ONE_OBJECT);
     assert_refused("{\"a\": [0, 0.5, 100, 5e+00, 1.05]}", "file.json:1: a: unknown key (its "
-                   "value is [0,0.5,100,5.0,1.05]); allowed keys here: hosts, ports, subsystems");
+                   "value is [0,0.5,100,5.0,1.05]); allowed keys here: faults, hosts, ports, subsystems");
     /* RFC 8259, 7: control characters within strings must be escaped. */
     assert_refused("{\"a\tb\": 1}", "file.json: the file has a control character within a string; "
                    ONE_OBJECT);

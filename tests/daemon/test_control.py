@@ -110,7 +110,7 @@ class Tree(ControlCase):
         with self.with_config() as (_, control):
             for verb, message, *arguments in (
                     ("get", "nothing: no 'nothing' here; there is: limit_connections, limit_handshake, "
-                     "limit_idle, limit_memory, hosts/, ports/, subsystems/, connections/",
+                     "limit_idle, limit_memory, hosts/, ports/, subsystems/, connections/, faults/",
                      "nothing"),
                     ("get", f"{subsystem}: a directory, not an attribute; list shows what is in it", subsystem),
                     ("set", f"{subsystem}/attr_qid_max: attr_qid_max: '0' is not allowed: a number from 1 to 1024",
@@ -328,6 +328,26 @@ class Notices(ControlCase):
             control.run("rmdir", f"connections/{qids['1']}")
             self.assertEqual(receive(controller.io.sock, 1), b"")
             self.assertEqual(control.list("connections"), [f"{qids['0']}/"])
+
+
+class Faults(ControlCase):
+    def test_a_rule_comes_acts_is_saved_and_goes(self):
+        with self.with_config() as (daemon, control), daemon.controller() as controller:
+            control.run("mkdir", "faults/bad")
+            for key, value in (("pdu", "capsule-cmd"), ("queue", "io"), ("opcode", "2"), ("action", "status"),
+                               ("status", "0x281"), ("enable", "1")):
+                control.set(f"faults/bad/{key}", value)
+            with self.assertRaisesRegex(OSError, "status 0x281"):
+                controller.io.read(1, 0, 512)
+            self.assertEqual(control.get("faults/bad/fired"), "1")
+            dump = control.dump()
+            self.assertIn("pdu", control.refused("set", "faults/bad/pdu", "icreq"))
+            control.run("rmdir", "faults/bad")
+            self.assertEqual(controller.io.read(1, 0, 512), bytes(512))
+        with self.with_config(dump) as (daemon, control), daemon.controller() as controller:
+            with self.assertRaisesRegex(OSError, "status 0x281"):
+                controller.io.read(1, 0, 512)
+            self.assertEqual(control.dump(), dump)
 
 
 class Peers(ControlCase):

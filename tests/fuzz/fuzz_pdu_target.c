@@ -9,9 +9,26 @@
 
 enum {
     LIVE = 1 << 0, /* flags in byte 0: the connection is I/O queue 1 already */
+    MANY = 1 << 1, /* up to 16 R2Ts of 4 KiB for a command */
+    WIDE = 1 << 2, /* CPDA asks for multiples of 32 bytes */
     BLOCKS = 64,
     HEADER = 2, /* byte 1: size of the pieces the input is cut into; 0: whole */
 };
+
+static HostQueueConfig setup(Rig *rig, uint8_t flags)
+{
+    HostQueueConfig config = rig_io_config();
+
+    if (flags & MANY) {
+        config.max_r2t = 16;
+        g_assert_true(lst_port_set(rig->port, "tcp_max_r2t", "16", NULL));
+        g_assert_true(lst_port_set(rig->port, "tcp_r2t_size", "4096", NULL));
+    }
+    if (flags & WIDE) {
+        g_assert_true(lst_port_set(rig->port, "tcp_cpda", "7", NULL));
+    }
+    return config;
+}
 
 static void ignore(void *opaque, const struct nvtcp_hdr *hdr, const uint8_t *pdu)
 {
@@ -27,8 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size > HEADER) {
         size_t piece = data[1] ? data[1] : size;
+        HostQueueConfig config = setup(rig, data[0]);
 
-        victim = data[0] & LIVE ? rig_io(rig, admin, 1, NULL) : rig_link_raw(rig, NULL);
+        victim = data[0] & LIVE ? rig_io(rig, admin, 1, &config) : rig_link_raw(rig, NULL);
         victim->capture = true;
         for (size_t at = HEADER; at < size && !victim->closed; at += piece) {
             rig_send(victim, data + at, MIN(piece, size - at));
@@ -42,14 +60,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* The bytes of right sessions: an admin queue and I/O queues, in all digest settings. */
-static void record(FuzzAddFn *add, bool live, bool digests)
+static void record(FuzzAddFn *add, uint8_t flags, bool digests)
 {
-    const uint8_t header[HEADER] = { live ? LIVE : 0, 0 };
+    const uint8_t header[HEADER] = { flags, 0 };
     g_autoptr(GByteArray) input = g_byte_array_new();
-    HostQueueConfig config = rig_io_config();
     struct nvf_connect_data connect;
-    uint8_t buf[8192] = { 0 };
+    uint8_t buf[12288] = { 0 };
     Rig *rig = rig_new_sized(BLOCKS);
+    HostQueueConfig config = setup(rig, flags);
     RigLink *link;
 
     config.header_digest = config.data_digest = digests;
@@ -57,7 +75,7 @@ static void record(FuzzAddFn *add, bool live, bool digests)
     g_byte_array_append(input, header, HEADER);
     link = rig_link_raw(rig, NULL);
     link->host = host_queue_new(&config);
-    link->sent = live ? NULL : input;
+    link->sent = flags & LIVE ? NULL : input;
     host_queue_start(link->host);
     rig_pump(rig);
     host_queue_connect(link->host, 1, 0, &connect, NULL, NULL);
@@ -65,6 +83,9 @@ static void record(FuzzAddFn *add, bool live, bool digests)
     link->sent = input;
     rig_do(link, host_cmd_rw(NV_IO_WRITE, 1, 1, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL);
     rig_do(link, host_cmd_rw(NV_IO_WRITE, 1, 2, 4, 0), HOST_DATA_OUT_R2T, buf, 2048, NULL);
+    if (flags & MANY) {
+        rig_do(link, host_cmd_rw(NV_IO_WRITE, 1, 2, 24, 0), HOST_DATA_OUT_R2T, buf, 12288, NULL);
+    }
     rig_in(link, host_cmd_rw(NV_IO_READ, 1, 0, 16, 0), buf, 8192);
     rig_run(link, host_cmd_rw(NV_IO_WRITE_ZEROES, 1, 0, 8, 0));
     rig_do(link, host_cmd_rw(NV_IO_COMPARE, 1, 0, 1, 0), HOST_DATA_OUT_CAPSULE, buf, 512, NULL);
@@ -105,9 +126,12 @@ static void record_admin(FuzzAddFn *add, const char *subnqn, uint8_t lid)
 
 void fuzz_corpus(FuzzAddFn *add)
 {
-    record(add, false, false);
-    record(add, false, true);
-    record(add, true, false);
+    record(add, 0, false);
+    record(add, 0, true);
+    record(add, LIVE, false);
+    record(add, MANY, true);
+    record(add, LIVE | MANY, false);
+    record(add, LIVE | MANY | WIDE, false);
     record_admin(add, NULL, NV_LOG_SMART);
     record_admin(add, NULL, NV_LOG_ANA);
     record_admin(add, NVF_DISCOVERY_NQN, NV_LOG_DISCOVERY);

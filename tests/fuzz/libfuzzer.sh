@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Builds a fuzz body with clang's libFuzzer and runs it: tests/fuzz/libfuzzer.sh BODY [SECONDS]
-# BODY is config, pdu_client or pdu_target. Findings go to the current directory, the corpus to build/fuzz/BODY.
+# BODY is the NAME of a fuzz_NAME.c. Findings go to the current directory, the corpus to build/fuzz/BODY.
 set -eu
 
 body=${1:-}
@@ -22,6 +22,9 @@ config)
 *)
     packages=glib-2.0
     sources="$(ls target-sim/engine/*.c target-sim/client/*.c) tests/unit/rig.c tests/unit/wire.c"
+    case $body in
+    admin | fabrics | fault | io) sources="$sources tests/fuzz/commands.c" ;;
+    esac
     ;;
 esac
 out=$top/build/fuzz

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "engine/fault.h"
 #include "rig.h"
 
 static unsigned completions;
@@ -171,6 +172,7 @@ static size_t piece(RigLink *link, size_t limit, size_t length)
 
 static void close_by_target(RigLink *link)
 {
+    link->reset = lst_conn_wants_reset(link->conn);
     lst_conn_free(link->conn);
     link->conn = NULL;
     link->closed = true;

@@ -71,6 +71,7 @@ struct RigLink {
     bool ready;                         /* the engine has said so since we last looked */
     bool more;                          /* output was left when we looked */
     bool closed;                        /* by the target */
+    bool reset;                         /* with a TCP reset */
     bool fault_expected;                /* else a fault of the host queue fails the test */
     uint16_t cntlid;                    /* from Connect */
 };

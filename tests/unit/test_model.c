@@ -205,6 +205,13 @@ static void step(Model *m)
     }
 }
 
+static void set_port(Model *m, const char *key, uint32_t value)
+{
+    g_autofree char *text = g_strdup_printf("%u", value);
+
+    g_assert_true(lst_port_set(m->rig->port, key, text, NULL));
+}
+
 static Model *model_new(uint32_t seed)
 {
     Model *m = g_new0(Model, 1);
@@ -228,6 +235,10 @@ static Model *model_new(uint32_t seed)
     g_assert_true(lst_ns_enable(m->rig->ns, false, NULL));
     g_assert_true(lst_ns_attach(m->rig->ns, &m->rig->media, BYTES, m->block, NULL));
     g_assert_true(lst_ns_enable(m->rig->ns, true, NULL));
+    set_port(m, "tcp_cpda", below(m, 3) ? 0 : below(m, 32));
+    set_port(m, "tcp_max_r2t", 1 + below(m, 16));
+    set_port(m, "tcp_r2t_size", below(m, 2) ? 262144 : 4096 + 4 * below(m, 5000));
+    set_port(m, "tcp_maxh2cdata", below(m, 2) ? 131072 : 4096 + 4 * below(m, 5000));
     m->io = rig_io(m->rig, rig_admin(m->rig), 1, &config);
     m->rig->defer = below(m, 3) != 0;
     m->io->to_target = pieces[below(m, G_N_ELEMENTS(pieces))];
