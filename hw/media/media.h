@@ -58,6 +58,12 @@ struct media_config {
  */
 bool media_config_parse(const char *text, struct media_config *config, char **why);
 
+/*
+ * media_config_format: the reverse, by the preset that differs least. A new string, freed by
+ * g_free().
+ */
+char *media_config_format(const struct media_config *config);
+
 /* True if every command ends when it begins: the preset null. */
 bool media_config_is_null(const struct media_config *config);
 

@@ -193,3 +193,42 @@ bool media_config_is_null(const struct media_config *config)
            (!config->erase_ns || !config->block_pages) &&
            (!config->outlier_ppm || !config->outlier_ns);
 }
+
+static uint64_t value_of(const struct media_config *config, const struct media_key *key)
+{
+    return *(const uint64_t *)((const char *)config + key->offset);
+}
+
+static unsigned differences(const struct media_config *one, const struct media_config *other)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        count += value_of(one, &keys[i]) != value_of(other, &keys[i]);
+    }
+    return count;
+}
+
+char *media_config_format(const struct media_config *config)
+{
+    const struct media_preset *nearest = presets;
+    GString *text;
+
+    if (media_config_is_null(config)) {
+        return g_strdup("null"); /* whatever its channels are: nothing passes them */
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(presets); i++) {
+        if (differences(config, &presets[i].config) < differences(config, &nearest->config)) {
+            nearest = &presets[i];
+        }
+    }
+    text = g_string_new(nearest->name);
+    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+        uint64_t value = value_of(config, &keys[i]);
+
+        if (value != value_of(&nearest->config, &keys[i])) {
+            g_string_append_printf(text, ",%s=%" G_GUINT64_FORMAT, keys[i].name, (guint64)value);
+        }
+    }
+    return g_string_free(text, FALSE);
+}

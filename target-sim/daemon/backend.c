@@ -24,6 +24,12 @@ static void null_nothing(Backend *backend G_GNUC_UNUSED, struct lst_io *io)
     backend_done(io, 0);
 }
 
+static bool null_resize(Backend *backend, uint64_t size, GError **error G_GNUC_UNUSED)
+{
+    backend->size = size ? size : backend->size;
+    return true;
+}
+
 static void null_close(Backend *backend)
 {
     g_free(backend);
@@ -38,6 +44,7 @@ static const BackendOps null_ops = {
         [LST_IO_DISCARD] = null_nothing,
         [LST_IO_VERIFY] = null_nothing,
     },
+    .resize = null_resize,
     .close = null_close,
 };
 
@@ -60,6 +67,17 @@ Backend *backend_open(const ConfigDevice *device, GError **error)
     };
 
     return kinds[device->backend](device, error);
+}
+
+bool backend_resize(Backend *backend, uint64_t size, GError **error)
+{
+    if (size % backend->block_size) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                    "size %" G_GUINT64_FORMAT " is wrong; allowed: a multiple of the block size %u",
+                    (guint64)size, backend->block_size);
+        return false;
+    }
+    return backend->ops->resize(backend, size, error);
 }
 
 void backend_close(Backend *backend)

@@ -8,6 +8,7 @@
 #define LOCKSTEP_DAEMON_BACKEND_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/config.h"
@@ -24,6 +25,8 @@ typedef void BackendOperation(Backend *backend, struct lst_io *io);
 
 typedef struct BackendOps {
     BackendOperation *operations[LST_IO_OP_COUNT];
+    /* See backend_resize(). */
+    bool (*resize)(Backend *backend, uint64_t size, GError **error);
     void (*close)(Backend *backend);
 } BackendOps;
 
@@ -49,6 +52,15 @@ Backend *backend_open(const ConfigDevice *device, GError **error);
  * backend_close - free a backend and its drive; all its requests must have ended
  */
 void backend_close(Backend *backend);
+
+/**
+ * backend_resize - change the size, or see what it has become
+ * @size: bytes, a multiple of the block size; 0: what the medium itself says now
+ * @error: set on failure, domain CONFIG_ERROR; then nothing has changed
+ *
+ * What lies behind the new end is lost. backend->size has the result.
+ */
+bool backend_resize(Backend *backend, uint64_t size, GError **error);
 
 /**
  * backend_submit - start a request of the engine

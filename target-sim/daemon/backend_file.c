@@ -145,6 +145,8 @@ static void file_close(Backend *backend)
     g_free(backend);
 }
 
+static bool file_resize(Backend *backend, uint64_t size, GError **error);
+
 static const BackendOps file_ops = {
     .operations = {
         [LST_IO_READ] = file_read,
@@ -154,6 +156,7 @@ static const BackendOps file_ops = {
         [LST_IO_DISCARD] = file_discard,
         [LST_IO_VERIFY] = file_verify,
     },
+    .resize = file_resize,
     .close = file_close,
 };
 
@@ -262,6 +265,50 @@ static bool set_geometry(FileBackend *file, const ConfigDevice *device, GError *
                     "%s: file has %" PRIu64 " bytes; allowed: a multiple of the block size %u",
                     device->path, backend->size, backend->block_size);
     }
+    return true;
+}
+
+/* Returns 0 or an errno value. Space that is added is there, or nothing is. */
+static int set_file_size(int fd, uint64_t from, uint64_t to)
+{
+    int result;
+
+    if (to <= from) {
+        return ftruncate(fd, (off_t)to) < 0 ? errno : 0;
+    }
+    result = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
+    if (result) {
+        /* What was added before the disk was full. */
+        return ftruncate(fd, (off_t)from) < 0 ? errno : result;
+    }
+    return 0;
+}
+
+static bool file_resize(Backend *backend, uint64_t size, GError **error)
+{
+    int fd = file_fd(backend), result;
+    uint64_t present;
+    uint32_t block_size;
+
+    if (!measure(fd, "the file of a namespace", &present, &block_size, error)) {
+        return false;
+    }
+    if (size && size != present) {
+        result = set_file_size(fd, present, size);
+        if (result) {
+            return fail(error, CONFIG_ERROR_SYSTEM,
+                        "cannot make the file of a namespace %" PRIu64 " bytes long: %s", size,
+                        g_strerror(result));
+        }
+        present = size;
+    }
+    if (present == 0 || present % backend->block_size) {
+        return fail(error, CONFIG_ERROR_INPUT,
+                    "the file of a namespace has %" PRIu64
+                    " bytes; allowed: a multiple of the block size %u",
+                    present, backend->block_size);
+    }
+    backend->size = present;
     return true;
 }
 

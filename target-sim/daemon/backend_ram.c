@@ -77,6 +77,24 @@ static void ram_discard(Backend *backend, struct lst_io *io)
     backend_done(io, 0);
 }
 
+static bool ram_resize(Backend *backend, uint64_t size, GError **error)
+{
+    void *memory = ram_memory(backend);
+
+    if (size && size != backend->size) {
+        memory = mremap(memory, backend->size, size, MREMAP_MAYMOVE);
+        if (memory == MAP_FAILED) {
+            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM,
+                        "cannot map %" G_GUINT64_FORMAT " bytes of memory for a namespace: %s",
+                        (guint64)size, g_strerror(errno));
+            return false;
+        }
+        ((RamBackend *)backend)->memory = memory;
+        backend->size = size;
+    }
+    return true;
+}
+
 static void ram_close(Backend *backend)
 {
     munmap(ram_memory(backend), backend->size);
@@ -92,6 +110,7 @@ static const BackendOps ram_ops = {
         [LST_IO_DISCARD] = ram_discard,
         [LST_IO_VERIFY] = ram_nothing,
     },
+    .resize = ram_resize,
     .close = ram_close,
 };
 

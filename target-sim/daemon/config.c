@@ -6,6 +6,7 @@
  */
 #include "daemon/config.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 G_DEFINE_QUARK(lockstep-config-error, config_error)
@@ -52,6 +53,7 @@ static void namespace_free(void *data)
     ConfigNamespace *ns = data;
 
     config_device_clear(&ns->device);
+    g_free(ns->eui64);
     g_free(ns);
 }
 
@@ -342,4 +344,25 @@ bool config_device_parse(const char *text, ConfigDevice *device, const char **wh
     }
     *device = parsed;
     return true;
+}
+
+char *config_device_format(const ConfigDevice *device)
+{
+    static const char *const prefixes[] = {
+        [CONFIG_BACKEND_RAM] = "ram",
+        [CONFIG_BACKEND_NULL] = "null",
+    };
+
+    if (device->backend != CONFIG_BACKEND_FILE) {
+        return g_strdup_printf("%s:%" PRIu64 "?block_size=%u", prefixes[device->backend],
+                               device->size, device->block_size);
+    }
+    if (!device->path) {
+        return g_strdup("");
+    }
+    if (!device->size) {
+        return g_strdup(device->path);
+    }
+    return g_strdup_printf("file:%s?size=%" PRIu64 "&block_size=%u", device->path, device->size,
+                           device->block_size);
 }

@@ -71,6 +71,7 @@ typedef struct ConfigNamespace {
     uint32_t enable;
     uint8_t uuid[16];  /* zero until config_finish() derives one */
     uint8_t nguid[16]; /* zero: none */
+    char *eui64;       /* 16 hexadecimal digits; NULL: none */
     ConfigDevice device;
     struct media_config media; /* the preset null: as fast as it goes */
 } ConfigNamespace;
@@ -214,6 +215,24 @@ char *config_format_uuid(const uint8_t id[16]);
  */
 bool config_device_parse(const char *text, ConfigDevice *device, const char **why);
 void config_device_clear(ConfigDevice *device);
+
+/**
+ * config_device_format - the reverse of config_device_parse()
+ *
+ * Return: a new string, freed by g_free(); "" if no device is named yet.
+ */
+char *config_device_format(const ConfigDevice *device);
+
+/**
+ * config_address_valid - whether a text is a numeric address of a family
+ */
+bool config_address_valid(unsigned adrfam, const char *text);
+
+/**
+ * config_derive_identifiers - fill in serial numbers and UUIDs that were left out: from the NQN
+ *                             and the NSID, so that they are the same on each run
+ */
+void config_derive_identifiers(ConfigSubsystem *subsystem);
 
 /**
  * config_generate - the configuration that the generator's flags stand for

@@ -47,7 +47,7 @@ static Place at(const Config *config, unsigned line, GError **error, const char 
     return place;
 }
 
-static bool address_valid(unsigned adrfam, const char *text)
+bool config_address_valid(unsigned adrfam, const char *text)
 {
     uint8_t address[sizeof(struct in6_addr)];
 
@@ -56,7 +56,7 @@ static bool address_valid(unsigned adrfam, const char *text)
 
 static bool check_address(Place place, unsigned adrfam, const char *text)
 {
-    if (!address_valid(adrfam, text)) {
+    if (!config_address_valid(adrfam, text)) {
         return fail(&place, "wrong value \"%s\"; allowed: a numeric %s address", text,
                     adrfam == CONFIG_ADRFAM_IPV6 ? "IPv6" : "IPv4");
     }
@@ -292,7 +292,7 @@ static void derive_uuid(ConfigNamespace *ns, const char *nqn)
     ns->uuid[8] = (uint8_t)((ns->uuid[8] & 0x3f) | 0x80);
 }
 
-static void derive_identifiers(ConfigSubsystem *subsystem)
+void config_derive_identifiers(ConfigSubsystem *subsystem)
 {
     if (!subsystem->serial) {
         g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, subsystem->nqn, -1);
@@ -313,7 +313,7 @@ bool config_finish(Config *config, GError **error)
         return false;
     }
     for (guint i = 0; i < config->subsystems->len; i++) {
-        derive_identifiers(config->subsystems->pdata[i]);
+        config_derive_identifiers(config->subsystems->pdata[i]);
     }
     return true;
 }

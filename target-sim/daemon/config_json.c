@@ -24,6 +24,19 @@ static bool read_uuid(JsonSource *source, JsonNode *node, const JsonKey *key, vo
     return true;
 }
 
+static bool read_eui64(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    g_autofree char *text = json_source_text(node);
+    char **eui64 = (char **)((char *)target + key->offset);
+
+    if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16) {
+        return json_source_fail(source, node, "16 hexadecimal digits");
+    }
+    g_free(*eui64);
+    *eui64 = g_steal_pointer(&text);
+    return true;
+}
+
 static bool read_queue_size(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
 {
     g_autofree char *text = json_source_text(node);
@@ -214,6 +227,7 @@ static const JsonKey port_keys[] = {
 };
 
 static const JsonKey device_keys[] = {
+    {"eui64", .read = read_eui64, .offset = offsetof(ConfigNamespace, eui64)},
     {"nguid", .read = read_uuid, .offset = offsetof(ConfigNamespace, nguid)},
     {"path", .read = read_device, .offset = offsetof(ConfigNamespace, device), .required = true},
     {"uuid", .read = read_uuid, .offset = offsetof(ConfigNamespace, uuid)},

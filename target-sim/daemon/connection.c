@@ -6,6 +6,7 @@
 #include "daemon/connection.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -38,7 +39,9 @@ static void watch(Connection *connection, bool blocked)
     if (lst_conn_is_half_open(connection->engine)) {
         /* A fault: read nothing, but do not miss that the host is gone. */
         events = EPOLLRDHUP;
-    } else if (!connection->held && !connection->server->draining) {
+    } else if (!connection->held && (!connection->server->draining ||
+                                     lst_conn_needs_input(connection->engine))) {
+        /* At the end only what commands need that are under way. */
         events |= EPOLLIN;
     }
     if (!server_watch(connection->server, &connection->source, events)) {
@@ -46,12 +49,94 @@ static void watch(Connection *connection, bool blocked)
     }
 }
 
+/* ---- Capture */
+
+static uint64_t wall_clock_ns(void)
+{
+    return (uint64_t)g_get_real_time() * 1000;
+}
+
+/* Before the engine has seen the bytes, or hears that they are sent. */
+static void capture(Connection *connection, PcapSide from, const struct iovec *iov, size_t length)
+{
+    if (!connection->captured[from]) {
+        connection->captured[from] =
+            from == PCAP_HOST && lst_conn_between_pdus(connection->engine);
+    }
+    if (connection->captured[from]) {
+        pcap_data(connection->pcap, from, iov, length, wall_clock_ns());
+    }
+}
+
+static void end_capture(Connection *connection, bool end)
+{
+    if (connection->pcap) {
+        pcap_close(g_steal_pointer(&connection->pcap), end, wall_clock_ns());
+    }
+}
+
+static bool begin_capture(Connection *connection, const char *file, bool begin, GError **error)
+{
+    PcapAddress ends[2];
+    socklen_t host = sizeof(ends[0]), target = sizeof(ends[0]);
+    int fd = connection->source.fd;
+    Pcap *pcap;
+
+    if (getpeername(fd, &ends[PCAP_HOST].any, &host) < 0 ||
+        getsockname(fd, &ends[PCAP_TARGET].any, &target) < 0) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "pcap: %s", g_strerror(errno));
+        return false;
+    }
+    pcap = pcap_open(file, ends, begin, wall_clock_ns(), error);
+    if (!pcap) {
+        return false;
+    }
+    end_capture(connection, false);
+    connection->pcap = pcap;
+    connection->captured[PCAP_HOST] = begin;
+    /* What waits to be sent may be the rest of a PDU. */
+    connection->captured[PCAP_TARGET] = begin || !lst_conn_pending(connection->engine);
+    return true;
+}
+
+bool connection_capture(Connection *connection, const char *file, GError **error)
+{
+    if (!file) {
+        end_capture(connection, false);
+        return true;
+    }
+    return begin_capture(connection, file, false, error);
+}
+
+/* --pcap: a connection whose capture cannot be made is served all the same. */
+static void capture_from_begin(Connection *connection)
+{
+    static LogLimit limit;
+    const char *folder = connection->server->options.pcap;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file =
+        folder ? g_strdup_printf("%s/%d-%" PRIu64 ".pcap", folder, (int)getpid(),
+                                 lst_conn_id(connection->engine))
+               : NULL;
+
+    if (file && !begin_capture(connection, file, true, &error) &&
+        log_admits(&limit, LOG_LEVEL_WARN)) {
+        log_line(LOG_LEVEL_WARN, "--pcap: %s", error->message);
+    }
+}
+
+/* ---- Input */
+
 static void receive(Connection *connection)
 {
     Server *server = connection->server;
     ssize_t count = read(connection->source.fd, server->read_buffer, SERVER_READ_BYTES);
 
     if (count > 0) {
+        if (connection->pcap) {
+            capture(connection, PCAP_HOST, &(struct iovec){server->read_buffer, (size_t)count},
+                    (size_t)count);
+        }
         lst_conn_receive(connection->engine, server->read_buffer, (size_t)count);
     } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
         connection_close(connection);
@@ -105,6 +190,7 @@ void connection_new(Server *server, struct lst_port *port, int fd, const char *p
     connection->output_node.data = connection;
     connection->engine = lst_conn_new(server->target, port, &info);
     g_queue_push_tail_link(&server->connections, &connection->node);
+    capture_from_begin(connection);
     if (!server_watch(server, &connection->source, EPOLLIN)) {
         log_line(LOG_LEVEL_WARN, "connection from %s dropped: %s", peer, g_strerror(errno));
         connection_close(connection);
@@ -130,10 +216,22 @@ static ssize_t send_some(Connection *connection)
         return 0;
     }
     sent = writev(connection->source.fd, iov, (int)count);
+    if (sent > 0 && connection->pcap) {
+        capture(connection, PCAP_TARGET, iov, (size_t)sent);
+    }
     if (sent > 0) {
         lst_conn_consumed(connection->engine, (size_t)sent);
     }
+    if (sent > 0 && connection->pcap && !lst_conn_pending(connection->engine)) {
+        connection->captured[PCAP_TARGET] = true;
+    }
     return sent;
+}
+
+static bool is_drained(const Connection *connection)
+{
+    return connection->server->draining && !lst_conn_unfinished(connection->engine) &&
+           !lst_conn_needs_input(connection->engine);
 }
 
 void connection_flush(Connection *connection)
@@ -149,7 +247,7 @@ void connection_flush(Connection *connection)
 
     blocked = sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
     if ((sent < 0 && !blocked) || (!blocked && lst_conn_wants_close(connection->engine)) ||
-        (sent == 0 && connection->server->draining)) {
+        (sent == 0 && is_drained(connection))) {
         connection_close(connection);
         return;
     }
@@ -162,7 +260,7 @@ void connection_flush(Connection *connection)
 
 void connection_drain(Connection *connection)
 {
-    /* The flush stops reading, and closes if nothing is to be sent. */
+    /* The flush stops reading, and closes if there is nothing left to do. */
     connection_has_output(connection);
 }
 
@@ -171,6 +269,7 @@ void connection_close(Connection *connection)
     Server *server = connection->server;
     int fd = connection->source.fd;
 
+    end_capture(connection, true);
     connection->source.fd = -1;
     if (connection->has_output) {
         connection->has_output = false;

@@ -6,6 +6,7 @@
 #ifndef LOCKSTEP_DAEMON_CONNECTION_H
 #define LOCKSTEP_DAEMON_CONNECTION_H
 
+#include "daemon/pcap.h"
 #include "daemon/server.h"
 
 typedef struct Connection {
@@ -16,6 +17,8 @@ typedef struct Connection {
     GList output_node; /* in server->output */
     bool has_output;   /* is in server->output */
     bool held;         /* not read from: the host takes its answers too slowly */
+    Pcap *pcap;        /* NULL: not captured */
+    bool captured[2];  /* by PcapSide: a capture begins with a whole PDU of each side */
 } Connection;
 
 /**
@@ -28,6 +31,13 @@ typedef struct Connection {
  */
 void connection_new(Server *server, struct lst_port *port, int fd, const char *peer,
                     const char *local);
+
+/**
+ * connection_capture - capture from the next PDU of each side on
+ * @file: NULL: end the capture
+ * @error: set on failure, domain CONFIG_ERROR; then the capture there was goes on
+ */
+bool connection_capture(Connection *connection, const char *file, GError **error);
 
 /**
  * connection_has_output - note that the engine has something to send, or wants
@@ -43,7 +53,7 @@ void connection_has_output(Connection *connection);
 void connection_flush(Connection *connection);
 
 /**
- * connection_drain - read nothing more; close when nothing is left to send
+ * connection_drain - let the commands that are under way end, then close
  */
 void connection_drain(Connection *connection);
 

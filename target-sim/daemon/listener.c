@@ -22,18 +22,19 @@ typedef union Address {
     struct sockaddr_in6 ipv6;
 } Address;
 
-static socklen_t make_address(const ConfigPort *port, Address *address)
+static socklen_t make_address(unsigned adrfam, const char *traddr, uint32_t port,
+                              Address *address)
 {
     memset(address, 0, sizeof(*address));
-    if (port->adrfam == CONFIG_ADRFAM_IPV6) {
+    if (adrfam == CONFIG_ADRFAM_IPV6) {
         address->ipv6.sin6_family = AF_INET6;
-        address->ipv6.sin6_port = htons((uint16_t)port->trsvcid);
-        inet_pton(AF_INET6, port->traddr, &address->ipv6.sin6_addr);
+        address->ipv6.sin6_port = htons((uint16_t)port);
+        inet_pton(AF_INET6, traddr, &address->ipv6.sin6_addr);
         return sizeof(address->ipv6);
     }
     address->ipv4.sin_family = AF_INET;
-    address->ipv4.sin_port = htons((uint16_t)port->trsvcid);
-    inet_pton(AF_INET, port->traddr, &address->ipv4.sin_addr);
+    address->ipv4.sin_port = htons((uint16_t)port);
+    inet_pton(AF_INET, traddr, &address->ipv4.sin_addr);
     return sizeof(address->ipv4);
 }
 
@@ -47,14 +48,6 @@ static uint16_t address_port(const Address *address)
 {
     return ntohs(address->any.sa_family == AF_INET6 ? address->ipv6.sin6_port
                                                     : address->ipv4.sin_port);
-}
-
-static bool is_wildcard(const Address *address)
-{
-    if (address->any.sa_family == AF_INET6) {
-        return IN6_IS_ADDR_UNSPECIFIED(&address->ipv6.sin6_addr);
-    }
-    return address->ipv4.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
 /* Returns the socket, or -1 with errno set. */
@@ -79,6 +72,22 @@ static int open_socket(const Address *address, socklen_t length)
         return -1;
     }
     return fd;
+}
+
+/* At the limit a host is told at once: its connection ends before it began. */
+static bool has_room(const Listener *listener)
+{
+    static LogLimit limit;
+    const Server *server = listener->server;
+    uint32_t most = server->options.connections_max;
+
+    if (!most || server->connections.length < most) {
+        return true;
+    }
+    if (log_admits(&limit, LOG_LEVEL_WARN)) {
+        log_line(LOG_LEVEL_WARN, "more than %u connections: one was closed", most);
+    }
+    return false;
 }
 
 static void accept_one(Listener *listener, int fd, const Address *peer)
@@ -124,7 +133,9 @@ static void listener_ready(Source *source, uint32_t events G_GNUC_UNUSED)
         socklen_t length = sizeof(peer);
         int fd = accept4(source->fd, &peer.any, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-        if (fd >= 0) {
+        if (fd >= 0 && !has_room(listener)) {
+            close(fd);
+        } else if (fd >= 0) {
             accept_one(listener, fd, &peer);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;
@@ -138,27 +149,50 @@ static void listener_ready(Source *source, uint32_t events G_GNUC_UNUSED)
     }
 }
 
-Listener *listener_new(Server *server, ConfigPort *port, GError **error)
+int listener_socket(unsigned adrfam, const char *traddr, uint32_t *port, const char *whose,
+                    GError **error)
 {
     Address address;
-    socklen_t length = make_address(port, &address);
-    bool ipv6 = port->adrfam == CONFIG_ADRFAM_IPV6;
+    socklen_t length = make_address(adrfam, traddr, *port, &address);
+    bool ipv6 = adrfam == CONFIG_ADRFAM_IPV6;
     int fd = open_socket(&address, length);
-    Listener *listener;
 
     if (fd < 0 || getsockname(fd, &address.any, &length) < 0) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM,
-                    "cannot listen on %s%s%s:%u (path %u): %s; port 0 takes any free one",
-                    ipv6 ? "[" : "", port->traddr, ipv6 ? "]" : "", port->trsvcid, port->portid,
-                    g_strerror(errno));
+                    "cannot listen on %s%s%s:%u (%s): %s; port 0 takes any free one",
+                    ipv6 ? "[" : "", traddr, ipv6 ? "]" : "", *port, whose, g_strerror(errno));
+        return -1;
+    }
+    *port = address_port(&address);
+    return fd;
+}
+
+static bool is_wildcard(const ConfigPort *port)
+{
+    Address address;
+
+    make_address(port->adrfam, port->traddr, port->trsvcid, &address);
+    if (port->adrfam == CONFIG_ADRFAM_IPV6) {
+        return IN6_IS_ADDR_UNSPECIFIED(&address.ipv6.sin6_addr);
+    }
+    return address.ipv4.sin_addr.s_addr == htonl(INADDR_ANY);
+}
+
+Listener *listener_new(Server *server, ConfigPort *port, GError **error)
+{
+    bool ipv6 = port->adrfam == CONFIG_ADRFAM_IPV6;
+    g_autofree char *whose = g_strdup_printf("path %u", port->portid);
+    int fd = listener_socket(port->adrfam, port->traddr, &port->trsvcid, whose, error);
+    Listener *listener;
+
+    if (fd < 0) {
         return NULL;
     }
-    port->trsvcid = address_port(&address);
     listener = g_new0(Listener, 1);
     listener->source.fd = fd;
     listener->source.ready = listener_ready;
     listener->server = server;
-    listener->wildcard = is_wildcard(&address);
+    listener->wildcard = is_wildcard(port);
     log_line(LOG_LEVEL_INFO, "listening on %s%s%s:%u (path %u)", ipv6 ? "[" : "", port->traddr,
              ipv6 ? "]" : "", port->trsvcid, port->portid);
     return listener;

@@ -16,6 +16,18 @@ typedef struct Listener {
 } Listener;
 
 /**
+ * listener_socket - a non-blocking socket that listens
+ * @adrfam, @traddr: a numeric address
+ * @port: 0: any free one, which is filled in
+ * @whose: for messages
+ * @error: set on failure, domain CONFIG_ERROR
+ *
+ * Return: the descriptor, or -1.
+ */
+int listener_socket(unsigned adrfam, const char *traddr, uint32_t *port, const char *whose,
+                    GError **error);
+
+/**
  * listener_new - listen on a port's address
  * @server: what connections will belong to
  * @port: its trsvcid is filled in if it is 0

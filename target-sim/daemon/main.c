@@ -7,10 +7,12 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "daemon/config.h"
+#include "daemon/ctl.h"
 #include "daemon/log.h"
 #include "daemon/options.h"
 #include "daemon/ready.h"
@@ -78,7 +80,7 @@ static enum ExitStatus serve(const Options *options)
     if (!config) {
         return report(error);
     }
-    server = server_new(config, options->seed, &error);
+    server = server_new(config, &options->server, &error);
     if (!server || (options->ready_file && !ready_write(options->ready_file, config, &error))) {
         return report(error);
     }
@@ -118,6 +120,9 @@ int main(int argc, char **argv)
         return EXIT_STATUS_SYSTEM;
     }
     setlocale(LC_CTYPE, "C.UTF-8");
+    if (argc > 1 && !strcmp(argv[1], "ctl")) {
+        return ctl_main(argc - 1, argv + 1);
+    }
     if (options_parse(&options, argc, argv, &error)) {
         log_set_level(options.log_level);
         if (options.die_with_parent) {

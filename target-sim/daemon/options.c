@@ -49,6 +49,11 @@ static bool read_size(Options *options, const OptionSpec *spec G_GNUC_UNUSED, co
            options->generator.device.size > 0;
 }
 
+static bool read_memory(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_size(value, &options->server.memory_max);
+}
+
 static bool read_block_size(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
                             const char *value)
 {
@@ -91,36 +96,46 @@ static bool address_of(const char *text, unsigned *adrfam)
     return inet_pton(*adrfam == CONFIG_ADRFAM_IPV6 ? AF_INET6 : AF_INET, text, address) == 1;
 }
 
-/* "ADDR", "ADDR:PORT", "[ADDR6]:PORT" or "[ADDR6]". */
-static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+/* "ADDR", "ADDR:PORT", "[ADDR6]:PORT" or "[ADDR6]"; @address holds the text that is pointed to. */
+static bool parse_listen(const char *value, ConfigListen *listen, char **address)
 {
     const char *port = NULL;
     uint64_t number = 0;
 
-    g_clear_pointer(&options->listen_address, g_free);
+    g_clear_pointer(address, g_free);
     if (value[0] == '[') {
         const char *end = strchr(value, ']');
         if (!end || (end[1] && end[1] != ':')) {
             return false;
         }
-        options->listen_address = g_strndup(value + 1, (gsize)(end - value - 1));
+        *address = g_strndup(value + 1, (gsize)(end - value - 1));
         port = end[1] ? end + 2 : NULL;
     } else {
         const char *colon = strchr(value, ':');
         bool one_colon = colon && !strchr(colon + 1, ':');
 
-        options->listen_address =
-            one_colon ? g_strndup(value, (gsize)(colon - value)) : g_strdup(value);
+        *address = one_colon ? g_strndup(value, (gsize)(colon - value)) : g_strdup(value);
         port = one_colon ? colon + 1 : NULL;
     }
-    options->listen.traddr = options->listen_address;
-    options->listen.has_port = port;
-    if (!address_of(options->listen_address, &options->listen.adrfam) ||
+    listen->traddr = *address;
+    listen->has_port = port;
+    if (!address_of(*address, &listen->adrfam) ||
         (port && !parse_uint(port, 0, UINT16_MAX, &number))) {
         return false;
     }
-    options->listen.trsvcid = (uint32_t)number;
+    listen->trsvcid = (uint32_t)number;
     return true;
+}
+
+static bool read_listen(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_listen(value, &options->listen, &options->listen_address);
+}
+
+static bool read_metrics(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return parse_listen(value, &options->server.metrics, &options->metrics_address) &&
+           options->server.metrics.has_port;
 }
 
 static bool read_advertise(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
@@ -170,7 +185,7 @@ static bool read_log(Options *options, const OptionSpec *spec G_GNUC_UNUSED, con
 
 static bool read_seed(Options *options, const OptionSpec *spec, const char *value)
 {
-    return parse_uint(value, spec->min, spec->max, &options->seed);
+    return parse_uint(value, spec->min, spec->max, &options->server.seed);
 }
 
 static bool read_die_with_parent(Options *options, const OptionSpec *spec G_GNUC_UNUSED,
@@ -235,6 +250,29 @@ static const OptionSpec specs[] = {
     {"ready-file", "PATH", read_text, "a file name",
      "write PATH when all ports listen, remove it at the end:\n"
      "JSON with pid, ports and namespaces", FIELD(ready_file)},
+    {"control", "PATH", read_text, "a file name",
+     "listen for `target-sim ctl` at PATH\n(docs/target-control.md)", FIELD(server.control)},
+    {"metrics", "ADDR:PORT", read_metrics,
+     "a numeric address and a port from 0 to 65535, ADDR:PORT or [ADDR6]:PORT",
+     "serve http://ADDR:PORT/metrics to Prometheus; PORT 0 takes\n"
+     "any free one, which a message tells", .generator = false},
+    {"pcap", "DIR", read_text, "a folder",
+     "capture each connection into DIR/PID-ID.pcap", FIELD(server.pcap)},
+    {"max-connections", "N", read_number, NULL,
+     "connections at once; more are closed (default 0: no limit)",
+     FIELD(server.connections_max), .min = 0, .max = UINT32_MAX},
+    {"max-memory", "SIZE", read_memory, "a size with suffix K, M, G or T, or 0 for no limit",
+     "data buffers of all connections; at the limit each has\n"
+     "one transfer at a time (default 0: no limit)", .generator = false},
+    {"handshake-time", "SECONDS", read_number, NULL,
+     "from a connection's begin to its Connect (default 30)",
+     FIELD(server.handshake_s), .min = 1, .max = LST_HANDSHAKE_MAX_S},
+    {"idle-time", "SECONDS", read_number, NULL,
+     "without a command, for controllers without a keep-alive\n"
+     "timer (default 0: any time)", FIELD(server.idle_s), .min = 0, .max = LST_IDLE_MAX_S},
+    {"drain-time", "SECONDS", read_number, NULL,
+     "for commands under way to end after SIGTERM (default 1)",
+     FIELD(server.drain_s), .min = 0, .max = SERVER_DRAIN_MAX_S},
     {"seed", "N", read_seed, NULL, "seed of everything that is chosen at random (default 1)",
      .min = 0, .max = UINT64_MAX},
     {"log", "LEVEL", read_log, "error, warn, info or trace",
@@ -250,7 +288,7 @@ static void options_init(Options *options)
     *options = (Options){
         .action = OPTIONS_SERVE,
         .log_level = LOG_LEVEL_INFO,
-        .seed = 1,
+        .server = {.seed = 1, .drain_s = 1, .handshake_s = LST_HANDSHAKE_S},
         .generator = {
             .subsystems = 1,
             .paths = 1,
@@ -267,6 +305,7 @@ void options_clear(Options *options)
 {
     config_device_clear(&options->generator.device);
     g_clear_pointer(&options->listen_address, g_free);
+    g_clear_pointer(&options->metrics_address, g_free);
     g_clear_pointer(&options->why, g_free);
 }
 
@@ -389,6 +428,7 @@ char *options_help(void)
     GString *text = g_string_new(
         "Usage: target-sim --config FILE [OPTION]...\n"
         "       target-sim --subsystems N [--paths N] [--namespaces N] [OPTION]...\n"
+        "       target-sim ctl --help\n"
         "\n"
         "Serves NVMe over TCP from memory, from files or from nothing, as a Linux host\n"
         "and nvme-cli expect it. Each port serves the discovery subsystem as well.\n"

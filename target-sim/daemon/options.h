@@ -8,6 +8,7 @@
 
 #include "daemon/config.h"
 #include "daemon/log.h"
+#include "daemon/server.h"
 
 enum OptionLimits {
     OPTIONS_PATHS_MAX = 128,
@@ -27,7 +28,7 @@ typedef struct Options {
     ConfigListen listen;     /* traddr is NULL: what the ports say */
     const char *advertise;   /* NULL: what the ports say */
     LogLevel log_level;
-    uint64_t seed;
+    ServerOptions server;
     bool die_with_parent;
     ConfigGenerator generator;
 
@@ -36,6 +37,7 @@ typedef struct Options {
     unsigned ana[OPTIONS_PATHS_MAX];
     unsigned ana_count;
     char *listen_address;
+    char *metrics_address;
     char *why; /* what is allowed, if the table cannot know */
 } Options;
 

@@ -17,9 +17,13 @@
 
 #include "daemon/backend.h"
 #include "daemon/connection.h"
+#include "daemon/control.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
+#include "daemon/metrics.h"
+#include "daemon/service.h"
 #include "daemon/setup.h"
+#include "daemon/tree.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -41,6 +45,11 @@ static void front_io_submit(void *front G_GNUC_UNUSED, struct lst_io *io)
 static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
 {
     connection_has_output(lst_conn_opaque(conn));
+}
+
+static uint64_t front_clock(void *front G_GNUC_UNUSED)
+{
+    return server_now_ns();
 }
 
 static void append_argument(GString *text, const struct lst_event *event, int index)
@@ -122,21 +131,35 @@ static void resume_accepting(Server *server, uint64_t now_ns)
     }
 }
 
-static void start_drain(Server *server)
+/* An Admin queue ends after its I/O queues: who is not done yet is asked again. */
+static void drain_connections(Server *server, uint64_t now_ns)
 {
     GList *next;
 
-    server->draining = true;
-    server->drain_end_ns = server_now_ns() + (uint64_t)SERVER_DRAIN_MS * NS_PER_MS;
-    server->accept_resume_ns = 0;
-    for (guint i = 0; i < server->listeners->len; i++) {
-        listener_close(server->listeners->pdata[i]);
+    if (now_ns < server->drain_check_ns) {
+        return;
     }
-    delay_cancel(server->delay);
+    server->drain_check_ns = now_ns + (uint64_t)SERVER_DRAIN_CHECK_MS * NS_PER_MS;
     for (GList *node = server->connections.head; node; node = next) {
         next = node->next;
         connection_drain(node->data);
     }
+}
+
+static void start_drain(Server *server)
+{
+    server->draining = true;
+    server->drain_end_ns = server_now_ns() + server->options.drain_s * 1000ull * NS_PER_MS;
+    server->accept_resume_ns = 0;
+    for (guint i = 0; i < server->listeners->len; i++) {
+        listener_close(server->listeners->pdata[i]);
+    }
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            service_close(server->services[i]);
+        }
+    }
+    drain_connections(server, server_now_ns());
 }
 
 static void signals_ready(Source *source, uint32_t events G_GNUC_UNUSED)
@@ -178,6 +201,7 @@ static void free_dead(Server *server)
     while ((node = g_queue_pop_head_link(&server->dead))) {
         connection_free(node->data);
     }
+    g_ptr_array_set_size(server->closed_listeners, 0);
 }
 
 static int timeout_ms(const Server *server, uint64_t now_ns)
@@ -189,10 +213,15 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
         return 0;
     }
     if (server->draining) {
-        deadline = MIN(deadline, server->drain_end_ns);
+        deadline = MIN(deadline, MIN(server->drain_end_ns, server->drain_check_ns));
     }
     if (server->accept_resume_ns) {
         deadline = MIN(deadline, server->accept_resume_ns);
+    }
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            deadline = MIN(deadline, service_next_deadline(server->services[i]));
+        }
     }
     if (deadline == UINT64_MAX) {
         return -1;
@@ -203,6 +232,15 @@ static int timeout_ms(const Server *server, uint64_t now_ns)
     /* Rounded up, or the last millisecond would be spent spinning. */
     wait_ms = (deadline - now_ns + NS_PER_MS - 1) / NS_PER_MS;
     return (int)MIN(wait_ms, (uint64_t)G_MAXINT);
+}
+
+static void end_services_round(Server *server, uint64_t now_ns)
+{
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        if (server->services[i]) {
+            service_end_round(server->services[i], now_ns);
+        }
+    }
 }
 
 bool server_run(Server *server, GError **error)
@@ -229,9 +267,16 @@ bool server_run(Server *server, GError **error)
         }
         delay_run(server->delay);
         resume_accepting(server, now_ns);
+        if (server->draining) {
+            drain_connections(server, now_ns);
+        }
+        end_services_round(server, now_ns);
         flush_output(server);
         free_dead(server);
     }
+    /* A drive that takes longer than we may: its commands are done, so they are answered. */
+    delay_cancel(server->delay);
+    flush_output(server);
     return true;
 }
 
@@ -273,9 +318,9 @@ static void timer_ready(Source *source G_GNUC_UNUSED, uint32_t events G_GNUC_UNU
 {
 }
 
-static bool watch_drives(Server *server, uint64_t seed, GError **error)
+static bool watch_drives(Server *server, GError **error)
 {
-    server->delay = delay_new(server_now_ns, seed);
+    server->delay = delay_new(server_now_ns, server->options.seed);
     server->timer.ready = timer_ready;
     server->timer.fd = server->delay ? delay_fd(server->delay) : -1;
     if (!server->delay || !server_watch(server, &server->timer, EPOLLIN)) {
@@ -283,6 +328,58 @@ static bool watch_drives(Server *server, uint64_t seed, GError **error)
         return false;
     }
     return true;
+}
+
+struct Listener *server_listener(Server *server, const struct lst_port *port)
+{
+    for (guint i = 0; i < server->listeners->len; i++) {
+        Listener *listener = server->listeners->pdata[i];
+
+        if (listener->port == port) {
+            return listener;
+        }
+    }
+    return NULL;
+}
+
+static bool start_listener(Server *server, Listener *listener, GError **error)
+{
+    if (!listener_start(listener)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_ctl: %s", g_strerror(errno));
+        return false;
+    }
+    if (server->accept_resume_ns) {
+        listener_stop(listener);
+    }
+    return true;
+}
+
+bool server_listen(Server *server, ConfigPort *from, struct lst_port *port, GError **error)
+{
+    Listener *listener = listener_new(server, from, error);
+
+    if (!listener) {
+        return false;
+    }
+    g_ptr_array_add(server->listeners, listener);
+    listener->port = port;
+    if (!start_listener(server, listener, error)) {
+        server_unlisten(server, port);
+        return false;
+    }
+    return true;
+}
+
+void server_unlisten(Server *server, const struct lst_port *port)
+{
+    Listener *listener = server_listener(server, port);
+    guint index;
+
+    if (listener && g_ptr_array_find(server->listeners, listener, &index)) {
+        g_ptr_array_steal_index(server->listeners, index);
+        listener_close(listener);
+        g_ptr_array_add(server->closed_listeners, listener);
+    }
 }
 
 static bool listen_on_ports(Server *server, GError **error)
@@ -298,29 +395,77 @@ static bool listen_on_ports(Server *server, GError **error)
         if (!listener->port) {
             return false;
         }
-        if (!listener_start(listener)) {
-            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll_ctl: %s",
-                        g_strerror(errno));
+        if (!start_listener(server, listener, error)) {
             return false;
         }
     }
     return true;
 }
 
-Server *server_new(Config *config, uint64_t seed, GError **error)
+static bool check_pcap_folder(const char *folder, GError **error)
+{
+    if (folder && access(folder, W_OK | X_OK) < 0) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--pcap: %s: %s", folder,
+                    g_strerror(errno));
+        return false;
+    }
+    if (folder && !g_file_test(folder, G_FILE_TEST_IS_DIR)) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                    "--pcap: wrong value \"%s\"; allowed: a folder", folder);
+        return false;
+    }
+    return true;
+}
+
+static bool start_services(Server *server, GError **error)
+{
+    const ServerOptions *options = &server->options;
+
+    if (!check_pcap_folder(options->pcap, error)) {
+        return false;
+    }
+    if (options->control) {
+        server->services[SERVER_CONTROL] = control_new(server, options->control, error);
+        server->control_made = server->services[SERVER_CONTROL];
+        if (!server->control_made) {
+            return false;
+        }
+    }
+    if (options->metrics.traddr) {
+        server->services[SERVER_METRICS] = metrics_new(server, &options->metrics, error);
+        return server->services[SERVER_METRICS];
+    }
+    return true;
+}
+
+static void set_limit(Server *server, const char *key, uint64_t value)
+{
+    g_autofree char *text = g_strdup_printf("%" PRIu64, value);
+    bool ok = lst_target_set(server->target, key, text, NULL);
+
+    g_assert(ok); /* options_parse() allows the same values */
+}
+
+Server *server_new(Config *config, const ServerOptions *options, GError **error)
 {
     static const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
         .conn_ready = front_conn_ready,
+        .clock = front_clock,
         .trace = front_trace,
     };
     g_autoptr(Server) server = g_new0(Server, 1);
 
     raise_descriptor_limit();
     server->config = config;
-    server->target = lst_target_new(&ops, server, seed);
+    server->options = *options;
+    server->target = lst_target_new(&ops, server, options->seed);
+    set_limit(server, "limit_handshake", options->handshake_s);
+    set_limit(server, "limit_idle", options->idle_s);
+    set_limit(server, "limit_memory", options->memory_max);
     server->backends = g_ptr_array_new_with_free_func((GDestroyNotify)backend_close);
     server->listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
+    server->closed_listeners = g_ptr_array_new_with_free_func((GDestroyNotify)listener_free);
     server->read_buffer = g_malloc(SERVER_READ_BYTES);
     server->signals.fd = -1;
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -333,21 +478,30 @@ Server *server_new(Config *config, uint64_t seed, GError **error)
     }
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
-    if (!watch_drives(server, seed, error) ||
+    if (!watch_drives(server, error) ||
         !setup_subsystems(server->target, config, server->backends, server->delay, error) ||
-        !watch_signals(server, error) || !listen_on_ports(server, error)) {
+        !watch_signals(server, error) || !start_services(server, error) ||
+        !listen_on_ports(server, error)) {
         return NULL;
     }
+    tree_init(config);
     return g_steal_pointer(&server);
 }
 
 void server_free(Server *server)
 {
+    for (int i = 0; i < SERVER_SERVICES; i++) {
+        g_clear_pointer(&server->services[i], service_free);
+    }
+    if (server->control_made) {
+        control_remove(server->options.control);
+    }
     while (server->connections.head) {
         connection_close(server->connections.head->data);
     }
     free_dead(server);
     g_ptr_array_unref(server->listeners);
+    g_ptr_array_unref(server->closed_listeners);
     if (server->delay) {
         delay_cancel(server->delay);
     }

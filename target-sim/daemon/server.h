@@ -24,10 +24,15 @@ enum ServerLimits {
     SERVER_PENDING_HIGH = 4 << 20,  /* bytes a host has not taken yet: stop reading from it */
     SERVER_PENDING_LOW = 1 << 20,   /* and go on below this */
     SERVER_ACCEPT_PAUSE_MS = 100,   /* after running out of descriptors or memory */
-    SERVER_DRAIN_MS = 1000,         /* for hosts to take their last answers at the end */
+    SERVER_DRAIN_CHECK_MS = 10,     /* between two looks at who is done */
+    SERVER_DRAIN_MAX_S = 3600,
 };
 
+/* What is served beside hosts. */
+enum ServerService { SERVER_CONTROL, SERVER_METRICS, SERVER_SERVICES };
+
 typedef struct Source Source;
+typedef struct Service Service;
 
 /* A descriptor in the epoll set and what to do when it is ready. */
 struct Source {
@@ -37,20 +42,36 @@ struct Source {
     void (*ready)(Source *source, uint32_t events);
 };
 
+/* What the command line says beside the configuration. */
+typedef struct ServerOptions {
+    uint64_t seed;
+    const char *control; /* path of the control socket; NULL: none */
+    const char *pcap;     /* folder for a capture of each connection; NULL: none */
+    uint32_t drain_s;     /* for commands to end after SIGTERM */
+    uint32_t connections_max; /* 0: no limit */
+    uint32_t handshake_s, idle_s; /* limit_handshake, limit_idle of engine/target.h */
+    uint64_t memory_max;  /* limit_memory, bytes */
+    ConfigListen metrics; /* where the page of metrics is; traddr NULL: nowhere */
+} ServerOptions;
+
 typedef struct Server {
     Config *config;
+    ServerOptions options;
     struct lst_target *target;
     GPtrArray *backends;  /* of Backend * */
     GPtrArray *listeners; /* of Listener * */
+    GPtrArray *closed_listeners; /* of Listener *: perhaps still in this round's events */
     GQueue connections;   /* of Connection *: open ones */
     GQueue output;        /* of Connection *: the engine has something for them */
     GQueue dead;          /* of Connection *: closed, perhaps still in this round's events */
     int epoll_fd;
     Source signals;
+    Service *services[SERVER_SERVICES]; /* NULL: not there */
+    bool control_made; /* its path is ours to remove */
     Delay *delay;   /* the drives that namespaces play */
     Source timer;   /* of the drives */
     bool draining;
-    uint64_t drain_end_ns;
+    uint64_t drain_end_ns, drain_check_ns;
     uint64_t accept_resume_ns; /* 0: listeners are not paused */
     uint8_t *read_buffer;      /* SERVER_READ_BYTES, shared: the engine keeps nothing of it */
 } Server;
@@ -58,24 +79,38 @@ typedef struct Server {
 /**
  * server_new - open backends, build the target, listen on every port
  * @config: after config_finish(); stays the caller's and must outlive the server.
- *          Sizes and port numbers are filled in
- * @seed: for the engine
+ *          Sizes and port numbers are filled in; later it changes as the tree does
+ * @options: copied; its texts must outlive the server
  * @error: set on failure, domain CONFIG_ERROR
  *
  * Return: a server, freed by server_free(), or NULL.
  */
-Server *server_new(Config *config, uint64_t seed, GError **error);
+Server *server_new(Config *config, const ServerOptions *options, GError **error);
 void server_free(Server *server);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
 
 /**
- * server_run - serve until SIGTERM or SIGINT, then let hosts take their last
- *              answers for at most SERVER_DRAIN_MS
+ * server_run - serve until SIGTERM or SIGINT, then accept nothing more and let the
+ *              commands that are under way end, for at most the drain time
  * @error: set on failure, domain CONFIG_ERROR
  *
  * Return: true after a signal, false if the loop itself failed.
  */
 bool server_run(Server *server, GError **error);
+
+/* For the tree: ports that come and go. */
+
+/**
+ * server_listener - the listener of a port, or NULL if it does not listen
+ */
+struct Listener *server_listener(Server *server, const struct lst_port *port);
+
+/**
+ * server_listen - listen on a port's address; its trsvcid is filled in
+ * server_unlisten - end that; nothing happens if it does not listen
+ */
+bool server_listen(Server *server, ConfigPort *from, struct lst_port *port, GError **error);
+void server_unlisten(Server *server, const struct lst_port *port);
 
 /* For listener.c and connection.c. */
 

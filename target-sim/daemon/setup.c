@@ -81,16 +81,25 @@ static bool set_subsystem_attributes(struct lst_subsys *subsystem, const ConfigS
                       error);
 }
 
-static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
-                          GPtrArray *backends, Delay *delay, GError **error)
+struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNamespace *from,
+                                   GError **error)
 {
-    struct lst_ns *ns;
-    Backend *backend;
+    struct lst_ns *ns = lst_subsys_add_ns(subsystem, from->nsid, error);
 
-    if (!from->enable) {
-        return true;
+    if (!ns || !set_id(ns, "device_uuid", from->uuid, error) ||
+        !set_id(ns, "device_nguid", from->nguid, error) ||
+        (from->eui64 && !lst_ns_set(ns, "device_eui64", from->eui64, error)) ||
+        !set_number(set_namespace, ns, "ana_grpid", from->ana_grpid, error)) {
+        return NULL;
     }
-    backend = backend_open(&from->device, error);
+    return ns;
+}
+
+bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
+                          Delay *delay, GError **error)
+{
+    Backend *backend = backend_open(&from->device, error);
+
     if (!backend) {
         return false;
     }
@@ -98,12 +107,16 @@ static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
     backend->drive = drive_new(delay, &from->media, from->uuid);
     from->device.size = backend->size;
     from->device.block_size = backend->block_size;
-    ns = lst_subsys_add_ns(subsystem, from->nsid, error);
-    return ns && set_id(ns, "device_uuid", from->uuid, error) &&
-           set_id(ns, "device_nguid", from->nguid, error) &&
-           set_number(set_namespace, ns, "ana_grpid", from->ana_grpid, error) &&
-           lst_ns_attach(ns, backend, backend->size, backend->block_size, error) &&
-           lst_ns_enable(ns, true, error);
+    return lst_ns_attach(ns, backend, backend->size, backend->block_size, error);
+}
+
+static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,
+                          GPtrArray *backends, Delay *delay, GError **error)
+{
+    struct lst_ns *ns = setup_add_namespace(subsystem, from, error);
+
+    return ns && (!from->enable || (setup_open_namespace(ns, from, backends, delay, error) &&
+                                    lst_ns_enable(ns, true, error)));
 }
 
 static bool add_allowed_hosts(struct lst_subsys *subsystem, const ConfigSubsystem *from,
@@ -117,16 +130,27 @@ static bool add_allowed_hosts(struct lst_subsys *subsystem, const ConfigSubsyste
     return true;
 }
 
+struct lst_subsys *setup_add_subsystem(struct lst_target *target, const ConfigSubsystem *from,
+                                       GError **error)
+{
+    struct lst_subsys *subsystem = lst_target_add_subsys(target, from->nqn, error);
+
+    if (!subsystem || !set_subsystem_attributes(subsystem, from, error) ||
+        !add_allowed_hosts(subsystem, from, error)) {
+        return NULL;
+    }
+    return subsystem;
+}
+
 static bool setup_subsystem(struct lst_target *target, Config *config, guint index,
                             GPtrArray *backends, Delay *delay, GError **error)
 {
     ConfigSubsystem *from = config->subsystems->pdata[index];
     g_autofree char *part = g_strdup_printf("subsystems[%u]", index);
     GError *cause = NULL;
-    struct lst_subsys *subsystem = lst_target_add_subsys(target, from->nqn, &cause);
+    struct lst_subsys *subsystem = setup_add_subsystem(target, from, &cause);
 
-    if (!subsystem || !set_subsystem_attributes(subsystem, from, &cause) ||
-        !add_allowed_hosts(subsystem, from, &cause)) {
+    if (!subsystem) {
         return refuse(config, from->line, part, cause, error);
     }
     for (guint i = 0; i < from->namespaces->len; i++) {
@@ -197,20 +221,37 @@ static bool add_ana_groups(struct lst_port *port, const ConfigPort *from, GError
     return true;
 }
 
+bool setup_add_referral(struct lst_port *port, const ConfigReferral *from, GError **error)
+{
+    g_autofree char *trsvcid = g_strdup_printf("%u", from->trsvcid);
+
+    return lst_port_add_referral(port, from->name, parse_name_of(config_adrfams, from->adrfam),
+                                 from->traddr, trsvcid, from->portid, error);
+}
+
 static bool add_referrals(struct lst_port *port, const ConfigPort *from, GError **error)
 {
     for (guint i = 0; i < from->referrals->len; i++) {
         const ConfigReferral *referral = from->referrals->pdata[i];
-        g_autofree char *trsvcid = g_strdup_printf("%u", referral->trsvcid);
 
-        if (referral->enable &&
-            !lst_port_add_referral(port, referral->name,
-                                   parse_name_of(config_adrfams, referral->adrfam),
-                                   referral->traddr, trsvcid, referral->portid, error)) {
+        if (referral->enable && !setup_add_referral(port, referral, error)) {
             return false;
         }
     }
     return true;
+}
+
+struct lst_port *setup_add_port(struct lst_target *target, const ConfigPort *from,
+                                GError **error)
+{
+    struct lst_port *port = lst_target_add_port(target, from->portid, error);
+
+    if (!port || !set_port_attributes(port, from, error) ||
+        !add_ana_groups(port, from, error) || !add_referrals(port, from, error) ||
+        !add_port_subsystems(target, port, from, error)) {
+        return NULL;
+    }
+    return port;
 }
 
 struct lst_port *setup_port(struct lst_target *target, const Config *config, guint index,
@@ -218,11 +259,9 @@ struct lst_port *setup_port(struct lst_target *target, const Config *config, gui
 {
     const ConfigPort *from = config->ports->pdata[index];
     GError *cause = NULL;
-    struct lst_port *port = lst_target_add_port(target, from->portid, &cause);
+    struct lst_port *port = setup_add_port(target, from, &cause);
 
-    if (!port || !set_port_attributes(port, from, &cause) ||
-        !add_ana_groups(port, from, &cause) || !add_referrals(port, from, &cause) ||
-        !add_port_subsystems(target, port, from, &cause)) {
+    if (!port) {
         g_autofree char *part = g_strdup_printf("ports[%u]", index);
 
         refuse(config, from->line, part, cause, error);

@@ -45,4 +45,20 @@ bool setup_faults(struct lst_target *target, const Config *config, GError **erro
 struct lst_port *setup_port(struct lst_target *target, const Config *config, guint index,
                             GError **error);
 
+/*
+ * The parts one by one, for what is made at run time. Errors name key, value and what is allowed,
+ * domain CONFIG_ERROR or LST_ERROR; what was made before the error stays in the target.
+ */
+struct lst_subsys *setup_add_subsystem(struct lst_target *target, const ConfigSubsystem *from,
+                                       GError **error);
+/* Without media, not enabled. */
+struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNamespace *from,
+                                   GError **error);
+/* Opens the device and attaches it; its size is filled in. */
+bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
+                          Delay *delay, GError **error);
+struct lst_port *setup_add_port(struct lst_target *target, const ConfigPort *from,
+                                GError **error);
+bool setup_add_referral(struct lst_port *port, const ConfigReferral *from, GError **error);
+
 #endif

@@ -81,7 +81,7 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     conn->r2t_max = port->max_r2t;
     conn->r2t_size = port->r2t_size;
     conn->timer.fire = conn_timeout;
-    lst_conn_arm(conn, LST_IC_TIMEOUT_MS);
+    lst_conn_arm(conn, MIN(LST_IC_TIMEOUT_MS, target->handshake_s * 1000));
     conn->link.data = conn;
     g_queue_push_tail_link(&target->conns, &conn->link);
     target->stats.conns_opened++;
@@ -95,6 +95,7 @@ static void conn_destroy(struct lst_conn *conn)
     g_free(conn->slots);
     g_free(conn->free_slots);
     g_free(conn->by_cid);
+    lst_stats_merge(&conn->queue.target->ended, conn->queue.commands);
     g_free(conn->local);
     g_free(conn->peer);
     g_free(conn);
@@ -249,4 +250,32 @@ size_t lst_conn_pending(const struct lst_conn *conn)
         return 0;
     }
     return conn->faults ? lst_fault_allowed(conn, conn->tx_pending) : conn->tx_pending;
+}
+
+unsigned lst_conn_unfinished(const struct lst_conn *conn)
+{
+    const struct lst_ctrl *ctrl = conn->queue.ctrl;
+
+    if (!ctrl || ctrl->admin != &conn->queue) {
+        return conn->outstanding;
+    }
+    return conn->outstanding - ctrl->aer.count + ctrl->io_queue_count;
+}
+
+bool lst_conn_needs_input(const struct lst_conn *conn)
+{
+    if (!lst_conn_active(conn)) {
+        return false;
+    }
+    for (unsigned slot = 0; slot < conn->capacity; slot++) {
+        if (conn->slots[slot] && conn->slots[slot]->state < LST_TREQ_EXECUTING) {
+            return true;
+        }
+    }
+    return !lst_conn_between_pdus(conn);
+}
+
+bool lst_conn_between_pdus(const struct lst_conn *conn)
+{
+    return conn->rx == LST_RX_COMMON && conn->rx_have == 0;
 }

@@ -90,6 +90,16 @@ size_t lst_conn_pending(const struct lst_conn *conn);
 /* True: send nothing more, free and close the connection now. */
 bool lst_conn_wants_close(struct lst_conn *conn);
 
+/*
+ * For an orderly end: commands that the host waits for (it does not for Asynchronous Event
+ * Requests), and for an Admin queue the I/O queues that would end with it; and whether a command
+ * needs more of the host's bytes to end, or a PDU has come in part.
+ */
+unsigned lst_conn_unfinished(const struct lst_conn *conn);
+bool lst_conn_needs_input(const struct lst_conn *conn);
+/* No PDU has come in part: the next byte begins one. */
+bool lst_conn_between_pdus(const struct lst_conn *conn);
+
 enum lst_conn_state lst_conn_state(const struct lst_conn *conn);
 void *lst_conn_opaque(const struct lst_conn *conn);
 /* 1, 2, 3, ... in the order of lst_conn_new(), for traces and listings. */

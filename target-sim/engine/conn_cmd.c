@@ -98,6 +98,7 @@ static void buffer_get(struct lst_conn *conn, struct lst_tcp_req *treq)
 {
     treq->req.data = lst_pool_get(&conn->queue.target->pool, treq->req.data_len);
     conn->buffer_bytes += lst_pool_size(treq->req.data_len);
+    conn->queue.target->buffer_bytes += lst_pool_size(treq->req.data_len);
 }
 
 static void execute(struct lst_tcp_req *treq)
@@ -125,9 +126,18 @@ static void start_transfer(struct lst_conn *conn, struct lst_tcp_req *treq)
     }
 }
 
+/*
+ * A connection without any buffer gets one in any case: so each goes on, and what waits is taken up
+ * when a buffer of its own connection is given back.
+ */
 static bool buffers_full(const struct lst_conn *conn, uint32_t len)
 {
-    return conn->buffer_bytes && conn->buffer_bytes + lst_pool_size(len) > LST_CONN_BUFFERS;
+    const struct lst_target *target = conn->queue.target;
+    size_t size = lst_pool_size(len);
+
+    return conn->buffer_bytes &&
+           (conn->buffer_bytes + size > LST_CONN_BUFFERS ||
+            (target->memory_limit && target->buffer_bytes + size > target->memory_limit));
 }
 
 static void wait_for_buffer(struct lst_conn *conn, struct lst_tcp_req *treq)
@@ -186,6 +196,7 @@ void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq)
     }
     if (treq->req.data) {
         conn->buffer_bytes -= lst_pool_size(treq->req.data_len);
+        conn->queue.target->buffer_bytes -= lst_pool_size(treq->req.data_len);
         lst_pool_put(pool, treq->req.data, treq->req.data_len);
     }
     if (treq->hashed) {

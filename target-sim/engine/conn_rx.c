@@ -34,7 +34,7 @@ static void ic_req(struct lst_conn *conn)
     /* MAXR2T is zero-based, and its whole range is legal. */
     conn->r2t_max = (uint32_t)MIN((uint64_t)ic->maxr2t + 1, conn->r2t_max);
     lst_conn_set_state(conn, LST_CONN_CONNECT);
-    lst_conn_arm(conn, LST_CONNECT_TIMEOUT_MS);
+    lst_conn_arm(conn, conn->queue.target->handshake_s * 1000ull);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
               NULL);
     if (conn->queue.target->faults_enabled && lst_fault_on_ic_req(conn)) {
@@ -221,6 +221,7 @@ void lst_conn_receive(struct lst_conn *conn, const void *data, size_t len)
     const uint8_t *at = data;
 
     conn->counters.rx_bytes += len;
+    conn->queue.target->arrived_ns = 0;
     while (len && lst_conn_active(conn) && !conn->deaf) {
         size_t used = parts[conn->rx](conn, at, len);
 

@@ -84,6 +84,7 @@ struct lst_queue {
     uint16_t sqhd;
     uint64_t trace_id;                   /* the connection's id */
     uint64_t read_bytes, write_bytes, failed;
+    struct lst_command_stats *commands;
 };
 
 struct lst_req {
@@ -94,6 +95,7 @@ struct lst_req {
     enum lst_dir dir;
     bool at_backend;                     /* an lst_io is out: the request must not be freed */
     uint16_t param_location;             /* for the error log */
+    uint64_t start_ns;                   /* of lst_front_ops.clock */
     uint32_t data_len;
     /* a descriptor may be this long; data_len for all but few commands */
     uint32_t data_max;
@@ -146,7 +148,7 @@ struct lst_ctrl {
     uint32_t csts;
     uint32_t kato_ms;
     uint64_t last_command_ns;
-    struct lst_timer timer;              /* keep-alive, or idle discovery */
+    struct lst_timer timer;              /* keep-alive, or idle */
     struct lst_aer aer;
     struct lst_features features;
     uint32_t changed_ns[LST_NSID_MAX / 32 + 1];
@@ -227,6 +229,14 @@ bool lst_aer_abort(struct lst_ctrl *ctrl, uint16_t cid);
 void lst_aer_flush(struct lst_ctrl *ctrl);
 /* Gives all waiting requests back and forgets what was to be told. */
 void lst_aer_reset(struct lst_ctrl *ctrl);
+
+/* ---- command_stats.c */
+void lst_stats_start(struct lst_req *req);
+void lst_stats_end(struct lst_req *req, uint16_t status);
+/* Adds @from to @to and frees it. */
+void lst_stats_merge(struct lst_command_stats **to, struct lst_command_stats *from);
+void lst_stats_free(struct lst_command_stats *stats);
+size_t lst_stats_memory(const struct lst_command_stats *stats);
 
 /* ---- trace.c; any of queue, ctrl, text may be NULL */
 void lst_trace(struct lst_target *target, enum lst_event_id id, const struct lst_queue *queue,

@@ -73,7 +73,9 @@ enum lst_limits {
 
     /* times, milliseconds */
     LST_IC_TIMEOUT_MS = 10000,           /* connection made, no ICReq */
-    LST_CONNECT_TIMEOUT_MS = 30000,      /* ICReq seen, no successful Connect */
+    LST_HANDSHAKE_S = 30,                /* limit_handshake: ICReq seen, no successful Connect */
+    LST_HANDSHAKE_MAX_S = 3600,
+    LST_IDLE_MAX_S = 86400,              /* limit_idle */
     /* C2HTermReq sent, the host does not close (TCP 1.0, 3.3.2.1) */
     LST_TERM_TIMEOUT_MS = 30000,
     /* discovery controller without a keep-alive timer and without commands */

@@ -42,6 +42,12 @@ struct lst_target {
     uint64_t genctr;
     uint64_t next_conn_id;
     struct lst_target_stats stats;
+    struct lst_command_stats *ended;     /* of connections that are gone */
+    uint64_t arrived_ns;                 /* of the bytes that are looked at; 0: clock not asked */
+    uint32_t handshake_s;
+    uint32_t idle_s;
+    uint64_t memory_limit;               /* 0: none */
+    uint64_t buffer_bytes;               /* of all connections */
     GPtrArray *faults;                   /* struct lst_fault, in order; NULL: never any */
     unsigned faults_enabled;             /* nobody looks for faults while it is 0 */
     unsigned next_fault;

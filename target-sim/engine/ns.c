@@ -87,6 +87,16 @@ uint32_t lst_ns_id(const struct lst_ns *ns)
     return ns->nsid;
 }
 
+bool lst_ns_enabled(const struct lst_ns *ns)
+{
+    return ns->enabled;
+}
+
+void *lst_ns_backend(const struct lst_ns *ns)
+{
+    return ns->backend;
+}
+
 void lst_ns_ref(struct lst_ns *ns)
 {
     ns->users++;
@@ -299,4 +309,9 @@ bool lst_ns_set(struct lst_ns *ns, const char *key, const char *value, GError **
 char *lst_ns_get(const struct lst_ns *ns, const char *key, GError **err)
 {
     return lst_attr_get(ns_attrs, G_N_ELEMENTS(ns_attrs), ns, key, err);
+}
+
+const char *lst_ns_key(unsigned index)
+{
+    return index < G_N_ELEMENTS(ns_attrs) ? ns_attrs[index].key : NULL;
 }

@@ -310,6 +310,11 @@ char *lst_port_get(const struct lst_port *port, const char *key, GError **err)
     return lst_attr_get(port_attrs, G_N_ELEMENTS(port_attrs), port, key, err);
 }
 
+const char *lst_port_key(unsigned index)
+{
+    return index < G_N_ELEMENTS(port_attrs) ? port_attrs[index].key : NULL;
+}
+
 /* ---- Subsystems behind the port */
 
 bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys)
@@ -360,6 +365,11 @@ bool lst_port_remove_subsys(struct lst_port *port, struct lst_subsys *subsys, GE
     lst_ctrls_drop(port->target, ctrl_on_link, &key);
     lst_discovery_changed(port->target);
     return true;
+}
+
+struct lst_subsys *lst_port_subsys(const struct lst_port *port, unsigned index)
+{
+    return index < port->subsystems->len ? g_ptr_array_index(port->subsystems, index) : NULL;
 }
 
 /* ---- ANA */

@@ -81,6 +81,7 @@ uint16_t lst_req_prepare(struct lst_req *req)
 {
     uint16_t status;
 
+    lst_stats_start(req);
     if (req->queue->ctrl) {
         lst_keepalive_seen(req->queue->ctrl);
     }
@@ -145,6 +146,7 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
 {
     struct lst_queue *queue = req->queue;
 
+    lst_stats_end(req, status);
     if (status) {
         note_failure(req, status);
     }

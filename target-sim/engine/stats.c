@@ -40,7 +40,8 @@ static size_t memory_now(const struct lst_conn *conn)
         r2ts += conn->slots[slot] ? conn->slots[slot]->r2t_count : 0;
     }
     return memory_idle(conn) + conn->outstanding * sizeof(struct lst_tcp_req) +
-           r2ts * sizeof(struct lst_r2t) + conn->buffer_bytes;
+           r2ts * sizeof(struct lst_r2t) + conn->buffer_bytes +
+           lst_stats_memory(conn->queue.commands);
 }
 
 void lst_conn_trace_memory(const struct lst_conn *conn)
@@ -49,36 +50,43 @@ void lst_conn_trace_memory(const struct lst_conn *conn)
               memory_most(conn), NULL);
 }
 
+void lst_conn_get_stats(const struct lst_conn *conn, struct lst_conn_stats *stats)
+{
+    const struct lst_queue *queue = &conn->queue;
+    const struct lst_ctrl *ctrl = queue->ctrl;
+
+    *stats = (struct lst_conn_stats) {
+        .id = queue->trace_id,
+        .state = conn->state,
+        .peer = conn->peer,
+        .portid = queue->port ? queue->port->portid : 0,
+        .subnqn = ctrl ? ctrl->subsys->nqn : "",
+        .hostnqn = ctrl ? ctrl->hostnqn : "",
+        .cntlid = ctrl ? ctrl->cntlid : 0,
+        .qid = queue->qid,
+        .queue_size = queue->size,
+        .outstanding = (uint16_t)conn->outstanding,
+        .header_digest = conn->ctx.header_digest,
+        .data_digest = conn->ctx.data_digest,
+        .sq_flow_control = queue->flow_control,
+        .memory = memory_now(conn),
+        .memory_most = memory_most(conn),
+        .counters = conn->counters,
+        .commands = queue->commands,
+    };
+    stats->counters.failed = queue->failed;
+    stats->counters.read_bytes = queue->read_bytes;
+    stats->counters.write_bytes = queue->write_bytes;
+}
+
 void lst_target_each_conn(struct lst_target *target,
                           void (*fn)(void *opaque, const struct lst_conn_stats *stats),
                           void *opaque)
 {
     for (GList *node = target->conns.head; node; node = node->next) {
-        const struct lst_conn *conn = node->data;
-        const struct lst_queue *queue = &conn->queue;
-        const struct lst_ctrl *ctrl = queue->ctrl;
-        struct lst_conn_stats stats = {
-            .id = queue->trace_id,
-            .state = conn->state,
-            .peer = conn->peer,
-            .portid = queue->port ? queue->port->portid : 0,
-            .subnqn = ctrl ? ctrl->subsys->nqn : "",
-            .hostnqn = ctrl ? ctrl->hostnqn : "",
-            .cntlid = ctrl ? ctrl->cntlid : 0,
-            .qid = queue->qid,
-            .queue_size = queue->size,
-            .outstanding = (uint16_t)conn->outstanding,
-            .header_digest = conn->ctx.header_digest,
-            .data_digest = conn->ctx.data_digest,
-            .sq_flow_control = queue->flow_control,
-            .memory = memory_now(conn),
-            .memory_most = memory_most(conn),
-            .counters = conn->counters,
-        };
+        struct lst_conn_stats stats;
 
-        stats.counters.failed = queue->failed;
-        stats.counters.read_bytes = queue->read_bytes;
-        stats.counters.write_bytes = queue->write_bytes;
+        lst_conn_get_stats(node->data, &stats);
         fn(opaque, &stats);
     }
 }

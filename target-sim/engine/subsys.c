@@ -257,6 +257,11 @@ char *lst_subsys_get(const struct lst_subsys *subsys, const char *key, GError **
     return lst_attr_get(subsys_attrs, G_N_ELEMENTS(subsys_attrs), subsys, key, err);
 }
 
+const char *lst_subsys_key(unsigned index)
+{
+    return index < G_N_ELEMENTS(subsys_attrs) ? subsys_attrs[index].key : NULL;
+}
+
 /* ---- Hosts */
 
 static bool host_find(const struct lst_subsys *subsys, const char *hostnqn, unsigned *index)
@@ -305,4 +310,9 @@ bool lst_subsys_disallow_host(struct lst_subsys *subsys, const char *hostnqn, GE
     lst_ctrls_drop(subsys->target, ctrl_of_stranger, subsys);
     lst_discovery_changed(subsys->target);
     return true;
+}
+
+const char *lst_subsys_host(const struct lst_subsys *subsys, unsigned index)
+{
+    return index < subsys->hosts->len ? g_ptr_array_index(subsys->hosts, index) : NULL;
 }

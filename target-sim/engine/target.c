@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The target itself: its making and end, its time, its statistics.
+ * The target itself: its making and end, its time, its limits.
  * Not here: what it consists of (subsys.c, ns.c, port.c, ctrl.c, conn.c).
  * No standard.
  */
@@ -23,6 +23,7 @@ struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, 
     g_queue_init(&target->conns);
     g_queue_init(&target->ctrls);
     target->genctr = 1;
+    target->handshake_s = LST_HANDSHAKE_S;
     return target;
 }
 
@@ -43,6 +44,7 @@ void lst_target_free(struct lst_target *target)
     g_hash_table_destroy(target->by_nqn);
     lst_timers_destroy(&target->timers);
     lst_pool_destroy(&target->pool);
+    lst_stats_free(target->ended);
     g_free(target);
 }
 
@@ -80,4 +82,75 @@ uint64_t lst_target_next_deadline(const struct lst_target *target)
 uint64_t lst_target_genctr(const struct lst_target *target)
 {
     return target->genctr;
+}
+
+/* ---- Limits */
+
+static bool set_handshake(void *object, const char *key, const char *value, GError **err)
+{
+    return lst_parse_uint(key, value, 1, LST_HANDSHAKE_MAX_S,
+                          &((struct lst_target *)object)->handshake_s, err);
+}
+
+static char *get_handshake(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_target *)object)->handshake_s);
+}
+
+static bool set_idle(void *object, const char *key, const char *value, GError **err)
+{
+    struct lst_target *target = object;
+
+    if (!lst_parse_uint(key, value, 0, LST_IDLE_MAX_S, &target->idle_s, err)) {
+        return false;
+    }
+    for (GList *node = target->ctrls.head; node; node = node->next) {
+        struct lst_ctrl *ctrl = node->data;
+
+        lst_keepalive_start(ctrl, ctrl->kato_ms);
+    }
+    return true;
+}
+
+static char *get_idle(const void *object)
+{
+    return g_strdup_printf("%u", ((const struct lst_target *)object)->idle_s);
+}
+
+static bool set_memory(void *object, const char *key, const char *value, GError **err)
+{
+    guint64 bytes;
+
+    if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, &bytes, NULL)) {
+        return lst_bad_value(err, key, value, "a number of bytes, or 0 for no limit");
+    }
+    ((struct lst_target *)object)->memory_limit = bytes;
+    return true;
+}
+
+static char *get_memory(const void *object)
+{
+    return g_strdup_printf("%" G_GUINT64_FORMAT,
+                           (guint64)((const struct lst_target *)object)->memory_limit);
+}
+
+static const struct lst_attr target_attrs[] = {
+    { "limit_handshake", set_handshake, get_handshake },
+    { "limit_idle", set_idle, get_idle },
+    { "limit_memory", set_memory, get_memory },
+};
+
+bool lst_target_set(struct lst_target *target, const char *key, const char *value, GError **err)
+{
+    return lst_attr_set(target_attrs, G_N_ELEMENTS(target_attrs), target, key, value, err);
+}
+
+char *lst_target_get(const struct lst_target *target, const char *key, GError **err)
+{
+    return lst_attr_get(target_attrs, G_N_ELEMENTS(target_attrs), target, key, err);
+}
+
+const char *lst_target_key(unsigned index)
+{
+    return index < G_N_ELEMENTS(target_attrs) ? target_attrs[index].key : NULL;
 }

@@ -57,6 +57,11 @@ struct lst_front_ops {
      * if the front polls every connection.
      */
     void (*conn_ready)(void *front, struct lst_conn *conn);
+    /*
+     * The time now in ns, of any origin: for latencies in statistics, and nothing else depends on
+     * it. May be NULL: then there are none.
+     */
+    uint64_t (*clock)(void *front);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
     void (*trace)(void *front, const struct lst_event *event);
 };
@@ -74,6 +79,23 @@ struct lst_target *lst_target_new(const struct lst_front_ops *ops, void *front, 
  * before.
  */
 void lst_target_free(struct lst_target *target);
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+/*
+ * lst_target_set, lst_target_get: limits that belong to no object, as text; they hold from then on.
+ *   limit_handshake  1..3600 seconds from a connection's ICReq to its Connect (default 30); the
+ *                    ICReq itself has as long, but 10 seconds at most
+ *   limit_idle       0..86400 seconds without a command, after which a controller without
+ *                    keep-alive timer goes; 0 = never (default). Discovery controllers have two
+ *                    minutes anyway
+ *   limit_memory     bytes of data buffers of all connections, 0 = no limit (default). Beyond it a
+ *                    connection has room for one transfer at a time; data in capsules do not wait
+ * Errors: KEY, VALUE.
+ */
+bool lst_target_set(struct lst_target *target, const char *key, const char *value, GError **err);
+char *lst_target_get(const struct lst_target *target, const char *key, GError **err);
+const char *lst_target_key(unsigned index);
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
@@ -119,6 +141,8 @@ const char *lst_subsys_nqn(const struct lst_subsys *subsys);
  */
 bool lst_subsys_set(struct lst_subsys *subsys, const char *key, const char *value, GError **err);
 char *lst_subsys_get(const struct lst_subsys *subsys, const char *key, GError **err);
+/* The attributes' names by number, for listings: NULL behind the last. */
+const char *lst_subsys_key(unsigned index);
 
 /*
  * Hosts that may connect while attr_allow_any_host is 0. Removing one drops its connections.
@@ -126,6 +150,8 @@ char *lst_subsys_get(const struct lst_subsys *subsys, const char *key, GError **
  */
 bool lst_subsys_allow_host(struct lst_subsys *subsys, const char *hostnqn, GError **err);
 bool lst_subsys_disallow_host(struct lst_subsys *subsys, const char *hostnqn, GError **err);
+/* The hosts by number, in the order they were allowed; NULL behind the last. */
+const char *lst_subsys_host(const struct lst_subsys *subsys, unsigned index);
 
 /* ---- Namespaces ------------------------------------------------------------------------------ */
 
@@ -153,6 +179,7 @@ void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns,
  */
 bool lst_ns_set(struct lst_ns *ns, const char *key, const char *value, GError **err);
 char *lst_ns_get(const struct lst_ns *ns, const char *key, GError **err);
+const char *lst_ns_key(unsigned index);
 
 /*
  * lst_ns_attach: the media.
@@ -167,7 +194,10 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
  * else STATE.
  */
 bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err);
+bool lst_ns_enabled(const struct lst_ns *ns);
 uint32_t lst_ns_id(const struct lst_ns *ns);
+/* What lst_ns_attach() was given last, or NULL. */
+void *lst_ns_backend(const struct lst_ns *ns);
 
 /* ---- Ports ----------------------------------------------------------------------------------- */
 
@@ -206,6 +236,7 @@ uint32_t lst_port_id(const struct lst_port *port);
  */
 bool lst_port_set(struct lst_port *port, const char *key, const char *value, GError **err);
 char *lst_port_get(const struct lst_port *port, const char *key, GError **err);
+const char *lst_port_key(unsigned index);
 
 /*
  * Subsystems that are reached through the port. Removing one drops its connections there. Errors:
@@ -213,6 +244,8 @@ char *lst_port_get(const struct lst_port *port, const char *key, GError **err);
  */
 bool lst_port_add_subsys(struct lst_port *port, struct lst_subsys *subsys, GError **err);
 bool lst_port_remove_subsys(struct lst_port *port, struct lst_subsys *subsys, GError **err);
+/* The subsystems by number, in the order they were added; NULL behind the last. */
+struct lst_subsys *lst_port_subsys(const struct lst_port *port, unsigned index);
 
 /*
  * lst_port_set_ana_state: the state of group @grpid (1..128) through this port; hosts get a notice.

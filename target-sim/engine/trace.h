@@ -34,7 +34,7 @@
     X(CTRL_SHUTDOWN, "ctrl_shutdown", DEBUG, "cc", "") \
     X(CTRL_FATAL, "ctrl_fatal", WARN, "cntlid", "") \
     X(CTRL_KATO_EXPIRED, "ctrl_kato_expired", WARN, "cntlid", "kato_ms") \
-    X(CTRL_DISCOVERY_IDLE, "ctrl_discovery_idle", INFO, "cntlid", "") \
+    X(CTRL_IDLE, "ctrl_idle", INFO, "cntlid", "") \
     X(FAULT, "fault", INFO, "pdu", "count") \
     X(COMMAND_FAILED, "command_failed", INFO, "opcode", "status") \
     X(AEN_SENT, "aen_sent", DEBUG, "dw0", "") \

@@ -16,6 +16,8 @@ import initiator
 
 TARGET_SIM = os.environ.get("TARGET_SIM") or str(
     pathlib.Path(__file__).resolve().parents[2] / "build/target-sim/target-sim")
+# A folder for captures of all connections: see test_pcap.py.
+CAPTURE = ["--pcap", os.environ["LOCKSTEP_PCAP"]] if "LOCKSTEP_PCAP" in os.environ else []
 SECONDS = 20  # for anything that takes milliseconds on an idle machine
 
 CONFIG = {
@@ -63,7 +65,7 @@ class Daemon:
         self.ready_path = pathlib.Path(folder, f"ready-{time.monotonic_ns()}.json")
         with open(stderr, "w") if stderr else contextlib.nullcontext(subprocess.PIPE) as log:
             self.process = subprocess.Popen(
-                [TARGET_SIM, *map(str, arguments), "--ready-file", str(self.ready_path)],
+                [TARGET_SIM, *map(str, arguments), *CAPTURE, "--ready-file", str(self.ready_path)],
                 stdin=subprocess.DEVNULL, stderr=log, text=True, preexec_fn=preexec_fn)
         self.log = None
         wait_for(lambda: self.ready_path.exists() or self.process.poll() is not None, "ready")
@@ -97,6 +99,45 @@ class Daemon:
             self.process.communicate()
             raise
         return self.process.returncode
+
+
+class Control:
+    """The control socket of a daemon, through `target-sim ctl`."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def connect(self):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(SECONDS)
+        sock.connect(str(self.path))
+        return sock
+
+    def run(self, verb, *arguments):
+        """What a verb prints; it must succeed."""
+        done = run("ctl", "--socket", self.path, verb, *arguments)
+        if done.returncode or done.stderr:
+            raise AssertionError(f"ctl {verb} {arguments}: {done.returncode} {done.stderr}")
+        return done.stdout
+
+    def refused(self, verb, *arguments, status=2):
+        """The message of a verb that must fail."""
+        done = run("ctl", "--socket", self.path, verb, *arguments)
+        if done.returncode != status:
+            raise AssertionError(f"ctl {verb} {arguments}: {done.returncode} {done.stdout}")
+        return done.stderr.removeprefix("target-sim: error: ").removesuffix("\n")
+
+    def get(self, path):
+        return self.run("get", path).removesuffix("\n")
+
+    def set(self, path, value):
+        self.run("set", path, value)
+
+    def list(self, path):
+        return self.run("list", path).splitlines()
+
+    def dump(self):
+        return json.loads(self.run("dump"))
 
 
 class Case(unittest.TestCase):

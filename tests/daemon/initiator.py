@@ -50,7 +50,7 @@ def capsule(entry, data=b""):
 class Queue:
     """One connection after a successful Connect."""
 
-    def __init__(self, address, subnqn, qid=0, cntlid=0xFFFF, entries=32, seconds=20):
+    def __init__(self, address, subnqn, qid=0, cntlid=0xFFFF, entries=32, seconds=20, kato_ms=0):
         self.sock = socket.create_connection(address, timeout=seconds)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         icresp = handshake(self.sock)
@@ -58,7 +58,7 @@ class Queue:
         self.max_h2c_data = struct.unpack_from("<I", icresp, 12)[0]
         connect = HOST_ID + struct.pack("<H", cntlid)
         connect = connect.ljust(256, b"\0") + subnqn.encode().ljust(256, b"\0") + HOST_NQN.ljust(512, b"\0")
-        fields = struct.pack("<HHHBxI", 0, qid, entries - 1, 0, 0)
+        fields = struct.pack("<HHHBxI", 0, qid, entries - 1, 0, kato_ms)
         self.cid = 0
         self.cntlid = self.command(FABRICS, 1, connect, fields, in_capsule=True)[0] & 0xFFFF
 

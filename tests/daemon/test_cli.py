@@ -145,7 +145,7 @@ class ConfigurationFile(Case):
             lambda c: c["subsystems"][0]["namespaces"][0]["device"].update(sizee="256M")))
         line = 1 + path.read_text().split("sizee")[0].count("\n")
         self.refused(2, f'{path}:{line}: subsystems[0].namespaces[0].device.sizee: unknown key (its '
-                     'value is "256M"); allowed keys here: nguid, path, uuid', "--config", path)
+                     'value is "256M"); allowed keys here: eui64, nguid, path, uuid', "--config", path)
 
     def test_duplicate_nqn(self):
         path = self.write_config(changed(lambda c: c["subsystems"].append(c["subsystems"][0])))

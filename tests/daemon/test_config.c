@@ -234,7 +234,7 @@ static const struct {
 } wrong[] = {
     {"unknown-key", "\"path\": \"/dev/vdb\"", "\"path\": \"/dev/vdb\", \"sizee\": \"256M\"",
      "file.json:29: subsystems[0].namespaces[0].device.sizee: unknown key (its value is "
-     "\"256M\"); allowed keys here: nguid, path, uuid"},
+     "\"256M\"); allowed keys here: eui64, nguid, path, uuid"},
     {"unknown-key-at-top", "\"hosts\": [", "\"host\": [",
      "file.json:2: host: unknown key (its value is "
      "[{\"nqn\":\"nqn.2014-08.org.nvmexpress:uuid:host1\"}]); allowed keys here: faults, hosts, "

@@ -113,6 +113,98 @@ class Sockets(Case):
             self.assertEqual(receive(live, 1), b"")
 
 
+class Drain(Case):
+    """After SIGTERM: nothing is accepted, what is under way ends, then all is closed."""
+
+    def write_until_r2t(self, controller):
+        entry = initiator.sqe(initiator.WRITE, 5, 1, 8192, initiator.rw_dwords(0, 16), False)
+        controller.io.sock.sendall(initiator.capsule(entry))
+        self.assertEqual(receive(controller.io.sock, 8)[0], initiator.R2T)
+        return struct.unpack_from("<HHII", receive(controller.io.sock, 16))
+
+    def closed(self, daemon):
+        try:
+            daemon.connect().close()
+        except ConnectionError:
+            return True
+        return False
+
+    def test_a_write_under_way_ends_and_is_answered(self):
+        daemon = Daemon(self.folder, "--backend", f"file:{self.folder}", "--size", "1M", "--drain-time", 20)
+        with daemon.controller() as controller, daemon.connect() as half:
+            half.sendall(icreq()[:50])
+            half.close()
+            r2t = self.write_until_r2t(controller)
+            # An AER is nothing that a host waits for.
+            controller.admin.sock.sendall(initiator.capsule(initiator.sqe(0x0C, 9, 0, 0, b"", False)))
+            daemon.process.send_signal(signal.SIGTERM)
+            wait_for(lambda: self.closed(daemon), "no connection is accepted")
+            with self.assertRaises(ConnectionRefusedError):
+                daemon.connect()
+            controller.io.send_data(b"d" * 8192, *r2t)
+            answer = receive(controller.io.sock, 24)
+            self.assertEqual(struct.unpack_from("<HH", answer, 20), (5, 0))
+            self.assertEqual(receive(controller.io.sock, 1), b"")
+            self.assertEqual(receive(controller.admin.sock, 1), b"")
+        self.assertEqual(daemon.end(), 0)
+        image = next(self.folder.glob("*.img"))
+        self.assertEqual(image.read_bytes()[:8192], b"d" * 8192)
+
+    def test_a_host_that_sends_no_data_is_waited_for_that_long_only(self):
+        for seconds in (0, 1):
+            daemon = Daemon(self.folder, "--size", "1M", "--drain-time", seconds)
+            with daemon.controller() as controller:
+                self.write_until_r2t(controller)
+                began = time.monotonic()
+                self.assertEqual(daemon.end(), 0)
+                self.assertGreaterEqual(time.monotonic() - began, seconds * 0.9)
+
+
+class Limits(Case):
+    def test_connections(self):
+        with self.serving("--subsystems", 1, "--max-connections", 2) as daemon:
+            with daemon.connect() as first, daemon.connect() as second:
+                handshake(first), handshake(second)
+                with daemon.connect() as third:
+                    with contextlib.suppress(ConnectionError):
+                        self.assertEqual(receive(third, 1), b"")
+            wait_for(lambda: self.served(daemon), "a free place")
+
+    def served(self, daemon):
+        with contextlib.suppress(OSError), daemon.connect() as sock:
+            return handshake(sock)[:1] == b"\x01"
+        return False
+
+    def test_handshake_time(self):
+        with self.serving("--subsystems", 1, "--handshake-time", 1) as daemon:
+            with daemon.connect() as silent, daemon.connect() as half:
+                handshake(half)
+                self.assertEqual(receive(silent, 1), b"")
+                self.assertEqual(receive(half, 1), b"")
+
+    def test_idle_time(self):
+        with self.serving("--subsystems", 1, "--idle-time", 1) as daemon, daemon.controller() as controller:
+            self.assertEqual(receive(controller.admin.sock, 1), b"")
+            self.assertEqual(receive(controller.io.sock, 1), b"")
+
+    def test_memory_slows_down_and_refuses_nothing(self):
+        data = random.Random(5).randbytes(1 << 20)
+        with self.serving("--size", "4M", "--max-memory", "4K") as daemon, daemon.controller() as controller:
+            controller.io.write(1, 0, data)
+            length = 64 * 1024
+            entries = [initiator.sqe(initiator.READ, cid, 1, length, initiator.rw_dwords(cid * 128, 128), False)
+                       for cid in range(16)]
+            controller.io.sock.sendall(b"".join(map(initiator.capsule, entries)))
+            got = {}
+            while len(got) < 16:
+                kind, _, _, pdo, plen = struct.unpack("<BBBBI", receive(controller.io.sock, 8))
+                body = receive(controller.io.sock, plen - 8)
+                if kind == initiator.C2H_DATA:
+                    got[struct.unpack_from("<H", body)[0]] = body[pdo - 8:]
+            for cid, part in got.items():
+                self.assertEqual(part, data[cid * length:(cid + 1) * length])
+
+
 class Log(Case):
     """Standard error: what a host can cause at will must not fill a disk."""
 

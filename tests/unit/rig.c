@@ -75,6 +75,11 @@ static void conn_ready(void *front, struct lst_conn *conn)
     link->ready = true;
 }
 
+static uint64_t clock_now(void *front)
+{
+    return ((Rig *)front)->now;
+}
+
 static void trace(void *front, const struct lst_event *event)
 {
     Rig *rig = front;
@@ -122,6 +127,7 @@ Rig *rig_new_sized(uint64_t blocks)
 {
     static const struct lst_front_ops ops = { .io_submit = io_submit,
                                               .conn_ready = conn_ready,
+                                              .clock = clock_now,
                                               .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 

@@ -310,7 +310,7 @@ static void test_discovery_idle_timer(void)
     g_assert_false(s->admin->closed);
     rig_advance(s->rig, 1);
     g_assert_true(s->admin->closed);
-    g_assert_cmpuint(s->rig->events[LST_EVENT_CTRL_DISCOVERY_IDLE], ==, 1);
+    g_assert_cmpuint(s->rig->events[LST_EVENT_CTRL_IDLE], ==, 1);
     teardown(s);
 }
 

@@ -86,8 +86,34 @@ static void test_media_config_unknown_keys_are_refused_with_the_list(void)
     }
 }
 
+static void test_media_config_format_is_the_reverse(void)
+{
+    static const char *const texts[] = { "null", "ram", "p3700", "tlc", "optane",
+                                         "tlc,channels=4,cache=1048576,jitter_pm=0",
+                                         "null,read_ns=1000" };
+    char *why, *text;
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(texts); i++) {
+        struct media_config config, again;
+
+        g_assert_true(media_config_parse(texts[i], &config, &why));
+        text = media_config_format(&config);
+        g_assert_true(media_config_parse(text, &again, &why));
+        g_assert_cmpmem(&config, sizeof(config), &again, sizeof(again));
+        if (i != 5) {
+            g_assert_cmpstr(text, ==, texts[i]);
+        }
+        g_free(text);
+    }
+    text = media_config_format(&(struct media_config) { 0 });
+    g_assert_cmpstr(text, ==, "null");
+    g_free(text);
+}
+
 void test_media_config_add(void)
 {
+    g_test_add_func("/media/config/format_is_the_reverse",
+                    test_media_config_format_is_the_reverse);
     g_test_add_func("/media/config/presets_and_keys", test_media_config_presets_and_keys);
     g_test_add_func("/media/config/every_preset_is_valid",
                     test_media_config_every_preset_is_valid);
