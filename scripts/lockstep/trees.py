@@ -135,8 +135,9 @@ def _git_files(tree):
 def _mirror(variable, name, origin, tree, keyfile):
     """Bring build/'s copy of a developer's tree up to date; what did not change keeps its time."""
     key = f"{variable}={origin}\n"
-    if keyfile.is_file() and keyfile.read_text() != key and tree.exists():
-        shutil.rmtree(tree)
+    if keyfile.is_file() and keyfile.read_text() != key:
+        keyfile.unlink()        # first: a tree that is half gone must not count as current
+        shutil.rmtree(tree, ignore_errors=True)
     need_space("tree")
     tree.mkdir(parents=True, exist_ok=True)
     files = _git_files(origin)
