@@ -66,6 +66,7 @@ typedef struct LockstepCpu {
     uint32_t spins;         /* PAUSEs in a row that found the same registers */
     int64_t spun;           /* ticks since the first of them */
     bool waiting;           /* the debt is such a PAUSE's: an interrupt ends it */
+    int32_t startup;        /* in snapshots only: see lockstep_startup() */
     LockstepHeld held;
 } LockstepCpu;
 
@@ -134,6 +135,10 @@ void lockstep_release(LockstepCpu *cpu, int64_t ticks);
 /* The CPU_INTERRUPT_ bit of a signal. */
 int lockstep_signal_mask(LockstepSignal signal);
 DeviceState *lockstep_apic(CPUState *cpu);
+/* Where a start-up signal on its way to @cpu tells it to begin. The APIC's own section has it only
+ * once the INIT before it has been taken. */
+int32_t lockstep_startup(CPUState *cpu);
+void lockstep_set_startup(CPUState *cpu, int32_t vector);
 /* The vCPU's registers by name, for the hash log: "rip=... rax=... fpu=hash". */
 void lockstep_registers(CPUState *cpu, GString *text);
 /* NULL, or what about this CPU model cannot be had in lockstep mode. */

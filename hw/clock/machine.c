@@ -65,6 +65,22 @@ static int clock_post_load(void *opaque, int version)
     return 0;
 }
 
+static int cpu_pre_save(void *opaque)
+{
+    LockstepCpu *lc = opaque;
+
+    lc->startup = lockstep_startup(lc->cpu);
+    return 0;
+}
+
+static int cpu_post_load(void *opaque, int version)
+{
+    LockstepCpu *lc = opaque;
+
+    lockstep_set_startup(lc->cpu, lc->startup);
+    return 0;
+}
+
 static const VMStateDescription vmstate_held = {
     .name = "lockstep/held",
     .fields = (const VMStateField[]) {
@@ -81,6 +97,8 @@ static const VMStateDescription vmstate_held = {
 
 static const VMStateDescription vmstate_cpu = {
     .name = "lockstep/cpu",
+    .pre_save = cpu_pre_save,
+    .post_load = cpu_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_INT64(ticks, LockstepCpu),
         VMSTATE_INT64(debt, LockstepCpu),
@@ -88,7 +106,8 @@ static const VMStateDescription vmstate_cpu = {
         VMSTATE_UINT32(spins, LockstepCpu),
         VMSTATE_INT64(spun, LockstepCpu),
         VMSTATE_BOOL(waiting, LockstepCpu),
-        VMSTATE_STRUCT(held, LockstepCpu, 1, vmstate_held, LockstepHeld),
+        VMSTATE_INT32(startup, LockstepCpu),
+        VMSTATE_STRUCT(held, LockstepCpu, 0, vmstate_held, LockstepHeld),
         VMSTATE_END_OF_LIST()
     }
 };

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "exec/helper-proto.h"
 #include "hooks.h"
+#include "hw/i386/apic_internal.h"
 
 #pragma GCC diagnostic error "-Wall"
 #pragma GCC diagnostic error "-Wextra"
@@ -88,6 +89,16 @@ int lockstep_signal_mask(LockstepSignal signal)
 DeviceState *lockstep_apic(CPUState *cpu)
 {
     return X86_CPU(cpu)->apic_state;
+}
+
+int32_t lockstep_startup(CPUState *cpu)
+{
+    return APIC_COMMON(lockstep_apic(cpu))->sipi_vector;
+}
+
+void lockstep_set_startup(CPUState *cpu, int32_t vector)
+{
+    APIC_COMMON(lockstep_apic(cpu))->sipi_vector = vector;
 }
 
 const char *lockstep_cpu_refused(CPUState *cpu)

@@ -24,6 +24,7 @@ LOCKSTEP_COMMAND_LINE = ["clocksource=tsc", "tsc_early_khz=1000000", "lpj=400000
 # MWAIT waits for memory, not for time. Without fsrm the kernel copies in a loop of its own instead
 # of rep movsb, which counts, and costs the host, an instruction for each byte.
 LOCKSTEP_CPU = "max,-monitor,-fsrm"
+LOCKSTEP_MACHINE = "q35,hpet=off"
 LOCKSTEP_DATE = "2025-01-01T00:00:00"
 
 
@@ -139,7 +140,7 @@ def command(options, accel, run):
     """
     accel_line = (LOCKSTEP_COMMAND_LINE if options.lockstep else TCG_COMMAND_LINE if accel == "tcg" else [])
     append = " ".join([*COMMAND_LINE, *accel_line, *run.kernel_options, *options.append])
-    argv = [paths.QEMU, *firmware_options(), "-name", "lockstep", "-M", "q35",
+    argv = [paths.QEMU, *firmware_options(), "-name", "lockstep", "-M", LOCKSTEP_MACHINE if options.lockstep else "q35",
             *(lockstep_options(options) if options.lockstep else cpu_options(options.cpus, accel)), "-m", f"{options.memory}M",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-kernel", options.kernel, "-initrd", options.initrd, "-append", append,

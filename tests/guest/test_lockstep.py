@@ -9,8 +9,10 @@ import guestlib                     # noqa: F401  sets the path
 from lockstep import paths, run, warm
 from lockstep.monitor import Monitor
 from lockstep_runs import finish, first_difference, lockstep, start
+from lockstep_snapshots import differences
 
 QUANTUM = 1000
+VCPU_STARTS_NS = 190_000_000    # of the guest's boot: soon after it, INIT and start-up signals are on their way
 
 
 class Guest(unittest.TestCase):
@@ -106,6 +108,8 @@ class Undisturbed(Guest):
             monitor.command("cont")
             monitor.close()
             self.same(self.plain, finish(saved))
+            for part in (b'"lockstep/held"', b'"vector_time"', b'"signal_time"', b'"startup"'):
+                self.assertIn(part, file.read_bytes())      # the stream ends with its own description
             with run.Run("lockstep-restore") as restored:
                 monitor = Monitor(restored.sockets)
                 start(restored, ["--cpus", 2], qemu=[*monitor.options, "-S", "-incoming", f"file:{file}"])
@@ -116,6 +120,10 @@ class Undisturbed(Guest):
                 tail = finish(restored).records()
         self.assertGreater(len(tail), 1)
         self.assertEqual(tail, self.plain.records()[-len(tail):])
+
+    def test_snapshots_while_another_vcpu_starts_continue_as_the_run_would_have(self):
+        found, _, _ = differences(["--cpus", 2], 12, VCPU_STARTS_NS)
+        self.assertEqual(found, [])
 
     def test_a_snapshot_of_another_seed_is_refused_with_its_options(self):
         with run.Run("lockstep-save") as saved:

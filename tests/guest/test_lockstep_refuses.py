@@ -45,6 +45,7 @@ BAD_MACHINES = [
     ("rtc of the host", [*CPU, "-rtc", "base=2025-01-01T00:00:00,clock=host"], "-rtc clock=host"),
     ("rtc in real time", [*CPU, "-rtc", "base=2025-01-01T00:00:00,clock=rt"], "-rtc clock=rt"),
     ("rtc without a date", [*CPU, "-rtc", "clock=vm"], "-rtc base=utc"),
+    ("hpet", [*RTC, *CPU, "-M", "hpet=on"], "set hpet=off"),
     ("user netdev", [*RTC, *CPU, "-netdev", "user,id=n0"], "-netdev user,id=n0"),
     ("socket netdev", [*RTC, *CPU, "-netdev", "socket,id=n0,udp=127.0.0.1:9,localaddr=127.0.0.1:0"],
      "-netdev socket,id=n0"),
@@ -55,7 +56,7 @@ BAD_MACHINES = [
 
 def qemu(accel, *words):
     """QEMU stopped before its first instruction; it must end by itself."""
-    argv = [paths.QEMU, *machine.firmware_options(), "-M", "q35", "-nodefaults", "-display", "none", "-S",
+    argv = [paths.QEMU, *machine.firmware_options(), "-M", "q35,hpet=off", "-nodefaults", "-display", "none", "-S",
             "-accel", accel, *words]
     return subprocess.run(list(map(str, argv)), capture_output=True, text=True, timeout=20, check=False)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lockstep mode in numbers: many runs that are the same, many seeds that differ, many vCPUs, an hour.
 
-LOCKSTEP_RUNS, LOCKSTEP_SEEDS and LOCKSTEP_SOAK (seconds of guest time) take other counts.
+LOCKSTEP_RUNS, LOCKSTEP_SEEDS, LOCKSTEP_SNAPSHOTS and LOCKSTEP_SOAK (seconds of guest time) take other counts.
 """
 import os
 import subprocess
@@ -10,9 +10,11 @@ import unittest
 
 import guestlib                     # noqa: F401  sets the path
 from lockstep_runs import first_difference, lockstep
+from lockstep_snapshots import differences
 
 RUNS = int(os.environ.get("LOCKSTEP_RUNS", "20"))
 SEEDS = int(os.environ.get("LOCKSTEP_SEEDS", "100"))
+SNAPSHOTS = int(os.environ.get("LOCKSTEP_SNAPSHOTS", "40"))
 SOAK = int(os.environ.get("LOCKSTEP_SOAK", "60"))
 TROUBLE = ("unstable", "watchdog", "rcu_sched", "rcu_preempt", "stall", "soft lockup", "hung task")
 
@@ -56,6 +58,14 @@ class Loaded(unittest.TestCase):
             self.assertEqual(one.identity(), again.identity(), f"seed {seed}: {first_difference(one, again)}")
             chains.add(one.records()[-1].split()[4])
         self.assertGreaterEqual(len(chains), SEEDS * 9 // 10)
+
+
+class Restored(unittest.TestCase):
+    def test_snapshots_all_through_the_boot_continue_as_the_run_would_have(self):
+        for since_ns in (1, 60_000_000, 150_000_000, 185_000_000, 195_000_000, 205_000_000, 250_000_000):
+            with self.subTest(since_ns=since_ns):
+                found, _, _ = differences(["--cpus", 2], SNAPSHOTS, since_ns)
+                self.assertEqual(found, [])
 
 
 class Busy(unittest.TestCase):
