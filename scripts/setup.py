@@ -63,12 +63,14 @@ def build(jobs):
     trial = subprocess.run(["ninja", "-C", paths.BUILD, "-n"], env=env, capture_output=True, text=True)
     if "ninja: no work to do." in trial.stdout.splitlines():
         return          # ninja itself would say so even when told to be quiet
-    terminal = sys.stderr.isatty()
+    # A session of its own: ninja tells nothing to steps that have the terminal, which the group reaches.
+    ninja = subprocess.Popen(["ninja", "-C", paths.BUILD, f"-j{jobs}", "--quiet"], env=env, stdout=sys.stderr,
+                             stdin=subprocess.DEVNULL, start_new_session=True)
     try:
-        status = subprocess.run(["ninja", "-C", paths.BUILD, f"-j{jobs}", "--quiet"], env=env,
-                                stdout=sys.stderr, stdin=None if terminal else subprocess.DEVNULL).returncode
+        status = ninja.wait()
     except KeyboardInterrupt:
-        status = 130
+        progress.end_group(ninja, 2 * progress.END_SECONDS)     # its steps need some themselves
+        raise
     if status:
         progress.say("setup", "the build did not finish; go on with: make setup")
         raise progress.StepFailed("build")
@@ -117,4 +119,5 @@ def main():
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

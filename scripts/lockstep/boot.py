@@ -25,11 +25,11 @@ def add_parser(verbs):
         "boot", help="boot the guest with everything connected: a shell, or a demo without a terminal",
         description="Starts target-sim and the guest, connects every controller, prints what is connected. On a "
                     "terminal a shell of the guest follows (Ctrl-] leaves it, so do exit and poweroff). Without "
-                    "one, or with --batch or BATCH=1, fio writes and verifies data on every namespace with header "
-                    "and data digests on; the exit status is 0 only if all of it verified.")
+                    "one, or with --batch or BATCH=1, fio writes and verifies data on every namespace, with header "
+                    "and data digests on unless told otherwise; the exit status is 0 only if all of it verified.")
     opts.add_machine(parser)
     opts.add_target(parser)
-    opts.add_connect(parser)
+    opts.add_connect(parser, digests=None)
     parser.add_argument("--warm", action=argparse.BooleanOptionalAction, default=True,
                         help="in lockstep mode, go on from a booted guest where one is kept, else keep it for the "
                              "next time; not with --hash-log (default on)")
@@ -40,7 +40,7 @@ def add_parser(verbs):
 def batch_wanted(options):
     value = os.environ.get("BATCH", "")
     if value not in ("", "0", "1"):
-        raise ValueError(f"BATCH={value}: 0 or 1 is needed")
+        raise opts.UsageError(f"BATCH={value}: 0 or 1 is needed")
     return options.batch or value == "1" or not (sys.stdin.isatty() and sys.stdout.isatty())
 
 
@@ -128,11 +128,13 @@ def shell(run, options, began):
     say(f"ready after {time.monotonic() - began:.1f} s; leave with exit, poweroff or Ctrl-]")
     terminal.attach(run.console, run.running)
     run.check()
-    return run.exit_status() or 0
+    if not run.console.open or not run.running():
+        run.check_end("while its shell was in use")
+    return 0            # left, or ended by the guest: how the last command in it ended is the person's affair
 
 
 def demo(run, options, began):
-    options.digests = True
+    options.digests = options.digests is not False
     accel, _ = start(run, options, "demo.sh", {"DEMO_SIZE": DEMO_SIZE})
     say(f"guest starts ({machine_name(options, accel)})")
     run.wait_mark("begin", "demo", CONNECT_SECONDS)
@@ -148,7 +150,7 @@ def demo(run, options, began):
         say("failed: " + (failure.read_text().strip() if failure.exists() else f"the guest's status is {status}"))
         say(f"logs are kept in {run.folder}")
         return 1
-    say(f"all data verified, header and data digests on, in {time.monotonic() - began:.1f} s")
+    say(f"all data verified, header and data digests {'on' if options.digests else 'off'}, in {time.monotonic() - began:.1f} s")
     return 0
 
 

@@ -9,6 +9,7 @@ import sys
 
 from . import boot, debug, diverge, doctor, experiments
 from .machine import MachineError
+from .options import UsageError
 from .progress import end_as_interrupted
 from .run import GuestError
 from .target import TargetError
@@ -61,6 +62,9 @@ def main():
         # Who reads us has seen enough. Python would complain once more at its end.
         _drop_output()
         return 1
+    except UsageError as err:
+        print(f"testbed: {err}", file=sys.stderr)
+        return 2
     except (MachineError, GuestError, TargetError, ValueError, OSError) as err:
         print(f"testbed: {err}", file=sys.stderr)
         return 1

@@ -10,6 +10,10 @@ NICS = ("virtio-net-pci", "e1000e")
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
+class UsageError(ValueError):
+    """Options or variables that are wrong, or wrong together: testbed ends with status 2."""
+
+
 def number(low, high):
     def parse(text):
         if not re.fullmatch(r"\d+", text) or not low <= int(text) <= high:
@@ -27,8 +31,10 @@ def size(text):
 
 def existing_file(text):
     path = Path(text).expanduser().absolute()
-    if not path.is_file():
+    if not path.exists():
         raise argparse.ArgumentTypeError(f"'{text}': no such file")
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}': a folder; a file is needed")
     return path
 
 
@@ -41,9 +47,9 @@ def add_machine(parser, cpus=4):
     group.add_argument("--accel", choices=("auto", "kvm", "tcg"), default="auto",
                        help="auto takes KVM where a probe shows that it works, else TCG (default auto)")
     group.add_argument("--nic", choices=NICS, help=f"the guest's NIC (default {NICS[0]}; none in lockstep mode)")
-    group.add_argument("--kernel", type=Path, default=paths.VMLINUX, metavar="FILE",
+    group.add_argument("--kernel", type=existing_file, default=paths.VMLINUX, metavar="FILE",
                        help="kernel to boot, vmlinux or bzImage (default the built one)")
-    group.add_argument("--initrd", type=Path, default=paths.INITRAMFS, metavar="FILE",
+    group.add_argument("--initrd", type=existing_file, default=paths.INITRAMFS, metavar="FILE",
                        help="initramfs to boot (default the built one)")
     group.add_argument("--append", action="append", default=[], metavar="OPTION",
                        help="a further option for the kernel's command line; may be repeated")
@@ -79,21 +85,21 @@ def add_lockstep(parser):
 
 
 def check_lockstep(options):
-    """Options that need lockstep mode, and those that cannot be in it: ValueError names them."""
+    """Options that need lockstep mode, and those that cannot be in it: UsageError names them."""
     if not options.lockstep:
         for name in LOCKSTEP_ONLY:
             if getattr(options, name) is not None:
-                raise ValueError(f"--{name.replace('_', '-')} needs --lockstep beside it")
+                raise UsageError(f"--{name.replace('_', '-')} needs --lockstep beside it")
         return
     if options.accel == "kvm":
-        raise ValueError("--accel kvm: in lockstep mode instructions are counted, which needs tcg")
+        raise UsageError("--accel kvm: in lockstep mode instructions are counted, which needs tcg")
     if options.nic:
-        raise ValueError(f"--nic {options.nic}: in lockstep mode the guest has no NIC, as the host would answer")
+        raise UsageError(f"--nic {options.nic}: in lockstep mode the guest has no NIC, as the host would answer")
     if getattr(options, "config", None):
-        raise ValueError("--config: in lockstep mode the guest's kernel is the target; "
+        raise UsageError("--config: in lockstep mode the guest's kernel is the target; "
                          "use --subsystems, --paths and --namespaces")
     if getattr(options, "block_size", 512) != 512:
-        raise ValueError(f"--block-size {options.block_size}: in lockstep mode it is 512")
+        raise UsageError(f"--block-size {options.block_size}: in lockstep mode it is 512")
 
 
 def add_target(parser):
@@ -119,7 +125,8 @@ def add_connect(parser, digests=False, poll_queues=0):
     group.add_argument("--poll-queues", type=number(0, 128), default=poll_queues, metavar="N",
                        help=f"polled queues of each controller besides them (default {poll_queues})")
     group.add_argument("--digests", action=argparse.BooleanOptionalAction, default=digests,
-                       help="header and data digests (default %s)" % ("on" if digests else "off"))
+                       help="header and data digests (default %s)" %
+                            ("on in the demo, else off" if digests is None else "on" if digests else "off"))
 
 
 def target_arguments(options):

@@ -15,6 +15,7 @@ from .paths import LOGS
 
 COUNTER = re.compile(rb"\[(\d+)/(\d+)\]")
 ERROR = re.compile(r"\b(error|fatal|undefined reference|No rule to make|No space left)\b", re.I)
+END_SECONDS = 10            # for a command to end by itself when it is told to
 QUIET_INTERVAL = 30.0       # seconds between lines where there is no terminal
 
 
@@ -72,6 +73,22 @@ def show_failure(name, log, status, rerun):
     say(name, f"mend it and go on with: {rerun}")
 
 
+def end_group(proc, patience=END_SECONDS):
+    """End a command and all of its group; a person's further Ctrl-C does not get in between."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            os.killpg(proc.pid, number)
+            deadline = time.monotonic() + patience
+            while time.monotonic() < deadline:
+                proc.poll()
+                os.killpg(proc.pid, 0)      # fails once the last one of the group has gone
+                time.sleep(0.02)
+    except ProcessLookupError:
+        proc.wait()
+
+
 def end_as_interrupted():
     """SIGTERM and SIGHUP end a program as Ctrl-C does: with what it has started.
 
@@ -98,8 +115,7 @@ def run(name, argv, env=None, cwd=None, rerun="make setup", title=None):
         try:
             status, took = _watch(name, proc, log)
         except KeyboardInterrupt:
-            os.killpg(proc.pid, signal.SIGTERM)
-            proc.wait()
+            end_group(proc)
             say(name, f"interrupted; go on with: {rerun}")
             raise StepFailed(name) from None
     if status:

@@ -20,6 +20,7 @@ from . import machine, paths
 from .terminal import Console, FileConsole
 
 BOOT_SECONDS = 60           # from power-on to the guest's first sign of life
+END_SECONDS = 5             # from the console's end to QEMU's
 GUEST_SCRIPTS = paths.TOP / "scripts" / "guest"
 
 
@@ -74,6 +75,8 @@ class Run:
             shutil.rmtree(self.folder, ignore_errors=True)
         elif kind is not None and any(self.folder.glob("*.log")):
             print(f"testbed: logs are kept in {self.folder}", file=sys.stderr, flush=True)
+        elif kind is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)      # nothing has been started
         return False
 
     def give(self, name, text):
@@ -188,6 +191,17 @@ class Run:
         if self.exit_status() is None:
             self._raise_end("without a result")
         return self.exit_status()
+
+    def check_end(self, when):
+        """The console has gone, so QEMU goes. Raises GuestError unless it was the guest's own end."""
+        try:
+            status = self.qemu.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.failed = True
+            raise GuestError(f"QEMU closed the console {when} but did not end") from None
+        self.check()
+        if status and self.exit_status() is None:
+            self._raise_end(when)
 
     def _raise_end(self, when):
         self.failed = True

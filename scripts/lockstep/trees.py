@@ -5,10 +5,12 @@ Each tree has a key file that says what it was made from. A tree is made beside
 its place and renamed, so that an interruption leaves none half made; it is made
 anew only when its key changes.
 """
+import fnmatch
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
@@ -54,7 +56,9 @@ def _make(name, tree, keyfile, key, fill):
     keyfile.unlink(missing_ok=True)
     fresh.parent.mkdir(parents=True, exist_ok=True)
     fill(fresh)
-    shutil.rmtree(tree, ignore_errors=True)
+    if tree.exists():
+        progress.say(name, f"removes {tree}, which is of another source")
+        shutil.rmtree(tree)
     os.rename(fresh, tree)
     _write_key(keyfile, key)
 
@@ -125,37 +129,80 @@ def linux_version(tree):
     return f"{version[0]}.{version[1]}"
 
 
-def _git_files(tree):
-    """The files of a git work tree that are tracked or new, or None where git does not manage it."""
+def _is_product(path):
+    return any(fnmatch.fnmatch("/" + path if pattern.startswith("/") else os.path.basename(path), pattern)
+               for pattern in PRODUCTS)
+
+
+def _files(tree):
+    """The paths below a tree that belong to it: what git knows or would add, else all but build products."""
     argv = ["git", "-C", str(tree), "ls-files", "-z", "-co", "--exclude-standard"]
     done = subprocess.run(argv, capture_output=True)
-    return done.stdout if done.returncode == 0 and done.stdout else None
+    if done.returncode == 0 and done.stdout:
+        return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    found = []
+    for folder, names, files in os.walk(tree):
+        below = os.path.relpath(folder, tree) + "/" if folder != str(tree) else ""
+        links = [n for n in names if os.path.islink(os.path.join(folder, n))]
+        names[:] = [n for n in names if n not in links and not _is_product(below + n)]
+        found += [below + n for n in files + links if not _is_product(below + n)]
+    return found
+
+
+def _inventory(tree):
+    """What a developer's tree is made of: time, size and mode of each file by its path."""
+    found = {}
+    for path in _files(tree):
+        try:
+            info = os.lstat(os.path.join(tree, path))
+        except OSError:
+            continue                # deleted, and git has not been told
+        if not stat.S_ISDIR(info.st_mode):      # a submodule
+            found[path] = [info.st_mtime_ns, info.st_size, info.st_mode]
+    return found
+
+
+def _take(variable, origin, tree, names, *options):
+    """Copy files by name; their folders are made."""
+    listing = b"\0".join(os.fsencode(name) for name in names)
+    done = subprocess.run(["rsync", "-a", *options, "--from0", "--files-from=-", f"{origin}/", f"{tree}/"],
+                          input=listing, capture_output=True)
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        raise TreeError(f"{variable}={origin}: rsync failed: {words[-1]}")
 
 
 def _mirror(variable, name, origin, tree, keyfile):
-    """Bring build/'s copy of a developer's tree up to date; what did not change keeps its time."""
+    """Bring build/'s copy of a developer's tree up to date.
+
+    What did not change since the last time is left alone, with what our hooks put into it and what
+    was built from it. A file that did change gets the present time, whatever its own: what was
+    built from it is older then, even if an old version has come back.
+    """
     key = f"{variable}={origin}\n"
-    if keyfile.is_file() and keyfile.read_text() != key:
-        keyfile.unlink()        # first: a tree that is half gone must not count as current
-        shutil.rmtree(tree, ignore_errors=True)
-    need_space("tree")
-    tree.mkdir(parents=True, exist_ok=True)
-    files = _git_files(origin)
-    # --update leaves the files that our hooks changed, until the developer changes them again.
-    argv = ["rsync", "-a", "--update", "--itemize-changes"]
-    listing = paths.SRC / f"{name}.files"
-    if files is not None:
-        listing.write_bytes(b"\0".join(f for f in files.split(b"\0") if f and (origin / os.fsdecode(f)).exists()))
-        argv += ["--from0", f"--files-from={listing}"]
+    inventory = keyfile.with_suffix(".inventory")
+    present = _inventory(origin)
+    if not (_current(tree, keyfile, key) and inventory.is_file()):
+        keyfile.unlink(missing_ok=True)     # first: a tree that is half gone must not count as current
+        if tree.exists():
+            progress.say(name, f"removes {tree}, which is of another source")
+            shutil.rmtree(tree)
+        need_space("tree")
+        progress.say(name, f"copies {len(present)} files from {origin}")
+        tree.mkdir(parents=True)
+        _take(variable, origin, tree, present)
     else:
-        argv += [f"--exclude={p}" for p in PRODUCTS]
-    done = subprocess.run([*argv, f"{origin}/", f"{tree}/"], capture_output=True, text=True)
-    if done.returncode:
-        raise TreeError(f"{variable}={origin}: rsync failed: {done.stderr.strip().splitlines()[-1]}")
-    changed = [line for line in done.stdout.splitlines() if line.startswith(">f")]
-    if changed or not keyfile.is_file() or keyfile.read_text() != key:
-        progress.say(name, f"{len(changed)} files taken from {origin}")
-        _write_key(keyfile, key)
+        before = json.loads(inventory.read_text())
+        changed = [path for path in present if before.get(path) != present[path]]
+        gone = [path for path in before if path not in present]
+        if not changed and not gone:
+            return
+        for path in gone:
+            (tree / path).unlink(missing_ok=True)
+        _take(variable, origin, tree, changed, "--no-times", "--ignore-times", "--force")
+        progress.say(name, f"{len(changed)} files taken from {origin}, {len(gone)} removed")
+    _write_key(inventory, json.dumps(present))
+    _write_key(keyfile, key)
 
 
 def own_tree(variable, check):

@@ -9,9 +9,11 @@ import termios
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import guestlib
-from guestlib import TESTBED, Terminal, alive, children_of, testbed
+from guestlib import TESTBED, Terminal, alive, children_of, cli, testbed
+from lockstep import machine, paths
 
 
 class Demo(unittest.TestCase):
@@ -22,6 +24,14 @@ class Demo(unittest.TestCase):
         self.assertEqual(len(live), 8, done.stdout)
         self.assertEqual(done.stdout.count("verified"), 4, done.stdout)
         self.assertIn("subsystem4", done.stdout)
+
+    def test_batch_without_digests_says_so(self):
+        done = testbed("boot", "--batch", "--no-digests", "--subsystems", 1, "--paths", 1, "--config", "/dev/null")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/null", done.stderr)
+        done = testbed("boot", "--batch", "--no-digests", "--subsystems", 1, "--paths", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("all data verified, header and data digests off", done.stderr)
 
     def test_batch_with_other_shape_on_e1000e_and_4096_byte_blocks(self):
         done = testbed("boot", "--batch", "--subsystems", 2, "--paths", 3, "--namespaces", 2, "--block-size", 4096,
@@ -124,6 +134,20 @@ class Shell(unittest.TestCase):
         self.assertIn("target-sim was killed by signal 9", seen)
         self.assert_all_gone(pids)
 
+    def test_qemu_death_is_reported_with_its_signal(self):
+        pids = self.ready()
+        victim = [pid for pid, comm in children_of(self.terminal.process.pid) if comm.startswith("qemu")]
+        os.kill(victim[0], signal.SIGKILL)
+        status, seen = self.terminal.wait()
+        self.assertEqual(status, 1)
+        self.assertIn("QEMU was killed by signal 9 while its shell was in use", seen)
+        self.assert_all_gone(pids)
+
+    def test_exit_after_a_failed_command_is_no_failure_of_testbed(self):
+        self.ready()
+        self.terminal.type("false\nexit 3\n")
+        self.assertEqual(self.terminal.wait()[0], 0)
+
     def test_sigterm_ends_everything_and_restores_the_terminal(self):
         pids = self.ready()
         self.terminal.process.terminate()
@@ -175,17 +199,22 @@ class Trouble(unittest.TestCase):
             self.assertIn("did not come up", str(caught.exception))
             session.failed = False
 
-    def test_missing_kernel_names_the_file_and_what_to_run(self):
-        done = testbed("boot", "--kernel", "/nonexistent/vmlinux")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("/nonexistent/vmlinux is missing", done.stderr)
-        self.assertIn("make setup", done.stderr)
+    def test_a_built_file_that_is_missing_is_named_with_what_to_run_and_leaves_no_results(self):
+        with tempfile.TemporaryDirectory(prefix="lockstep-test-") as folder, \
+                mock.patch.object(paths, "QEMU", Path(folder, "qemu")), \
+                mock.patch.object(paths, "RESULTS", Path(folder, "results")):
+            with self.assertRaisesRegex(machine.MachineError, f"{folder}/qemu is missing.*make setup"):
+                options = cli.parser().parse_args(["run", "smoke"])
+                options.run(options)
+            self.assertEqual(list(Path(folder).glob("results/*/*")), [])
 
     def test_wrong_values_name_option_value_and_range(self):
         for words, parts in ((("--cpus", "0"), ("--cpus", "'0'", "1 to 128")),
                              (("--size", "12Q"), ("--size", "'12Q'", "64M")),
                              (("--nic", "rtl8139"), ("--nic", "rtl8139", "virtio-net-pci")),
-                             (("--config", "/nonexistent.json"), ("--config", "/nonexistent.json"))):
+                             (("--config", "/nonexistent.json"), ("--config", "/nonexistent.json", "no such file")),
+                             (("--kernel", "/nonexistent"), ("--kernel", "/nonexistent", "no such file")),
+                             (("--initrd", "/tmp"), ("--initrd", "/tmp", "a file is needed"))):
             with self.subTest(words=words):
                 done = testbed("boot", *words)
                 self.assertEqual(done.returncode, 2)
@@ -232,7 +261,7 @@ class Trouble(unittest.TestCase):
 
     def test_wrong_batch_variable_names_it(self):
         done = testbed("boot", env={"BATCH": "yes"})
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("BATCH=yes", done.stderr)
 
     def test_size_that_is_no_multiple_of_the_block_size_is_refused(self):

@@ -98,7 +98,7 @@ class TestbedOptions(unittest.TestCase):
                 (["--lockstep", "--config", __file__], "--config")]:
             with self.subTest(words):
                 done = testbed("boot", "--batch", *words)
-                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.returncode, 2)
                 self.assertIn(names, done.stderr)
 
     def test_values_out_of_range_are_wrong_usage(self):

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,56 @@ class Together(InTemporaryFolder):
         self.assertEqual(step.wait(20), 1)
         with self.assertRaises(ProcessLookupError):
             os.killpg(int(started.read_text()), 0)
+
+
+class Interrupted(InTemporaryFolder):
+    NINJA = """#!/bin/sh
+case " $* " in *" -n "*) exit 0 ;; esac
+{step} --name t --depfile {here}/d --stamp {here}/s -- \\
+    /bin/sh -c 'echo $$ >{here}/new; mv {here}/new {here}/started; {command}'
+"""
+    BUILD = """
+import sys
+sys.path.insert(0, {scripts!r})
+import setup
+from lockstep import paths, progress
+progress.LOGS = paths.BUILD = paths.Path({here!r})
+progress.end_as_interrupted()
+try:
+    setup.build(1)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+    def build(self, command, *signals):
+        """A build whose only step runs this command, and gets these signals: what it wrote on standard error."""
+        ninja = self.folder / "ninja"
+        ninja.write_text(self.NINJA.format(step=TOP / "scripts/step", here=self.folder, command=command))
+        ninja.chmod(0o755)
+        build = subprocess.Popen(
+            [sys.executable, "-B", "-c", self.BUILD.format(scripts=str(TOP / "scripts"), here=str(self.folder))],
+            env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"), stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
+        while not (self.folder / "started").exists():
+            self.assertIsNone(build.poll())
+            time.sleep(0.01)
+        for number in signals:
+            build.send_signal(number)
+            time.sleep(0.05)
+        words = build.communicate(timeout=40)[1]
+        self.assertEqual(build.returncode, 130)
+        self.assertNotIn("Traceback", words)
+        with self.assertRaises(ProcessLookupError):
+            os.killpg(int((self.folder / "started").read_text()), 0)
+
+    def test_sigterm_ends_the_build_with_ninja_the_step_and_its_command(self):
+        self.build("exec sleep 60", signal.SIGTERM)
+
+    def test_sighup_ends_the_build_as_well(self):
+        self.build("exec sleep 60", signal.SIGHUP)
+
+    def test_ctrl_c_typed_again_and_again_leaves_no_traceback_and_nothing_running(self):
+        self.build("trap 'sleep 0.5; exit 1' TERM; sleep 60 & wait", *[signal.SIGINT] * 4)
 
 
 class Rights(InTemporaryFolder):
@@ -209,6 +260,92 @@ class Trees(InTemporaryFolder):
             trees._mirror("LINUX_SRC", "kernel", origin, tree, key)
         self.assertEqual((tree / "a.c").read_text(), "two, longer")
         self.assertGreater(key.stat().st_mtime_ns, stamp)
+
+
+class Mirror(InTemporaryFolder):
+    """A developer's tree and its copy, which has a file that a hook changed and a build product."""
+
+    def setUp(self):
+        super().setUp()
+        self.origin, self.tree = self.folder / "origin", self.folder / "tree"
+        (self.origin / "sub").mkdir(parents=True)
+        for name in ("a.c", "hooked.c", "sub/b.c"):
+            (self.origin / name).write_text("one")
+        self.enterContext(mock.patch.object(paths, "SRC", self.folder))
+        self.mirror()
+        (self.tree / "hooked.c").write_text("one and a hook")
+        (self.tree / "a.o").write_text("product")
+
+    def mirror(self, origin=None):
+        trees._mirror("LINUX_SRC", "kernel", origin or self.origin, self.tree, self.folder / "tree.key")
+
+    def text(self, name):
+        return (self.tree / name).read_text()
+
+    def test_a_file_that_is_restored_with_an_older_time_is_taken_and_is_newer_than_its_product(self):
+        (self.origin / "a.c").write_text("two")
+        self.mirror()
+        (self.tree / "a.o").touch()
+        (self.origin / "a.c").write_text("one")
+        os.utime(self.origin / "a.c", (1, 1))
+        self.mirror()
+        self.assertEqual(self.text("a.c"), "one")
+        self.assertGreaterEqual((self.tree / "a.c").stat().st_mtime_ns, (self.tree / "a.o").stat().st_mtime_ns)
+
+    def test_a_file_that_is_deleted_goes_and_what_was_built_stays(self):
+        (self.origin / "sub/b.c").unlink()
+        self.mirror()
+        self.assertFalse((self.tree / "sub/b.c").exists())
+        self.assertEqual(self.text("a.o"), "product")
+
+    def test_a_file_takes_the_place_of_a_folder_and_the_other_way_round(self):
+        (self.origin / "sub/b.c").unlink()
+        (self.origin / "sub").rmdir()
+        (self.origin / "sub").write_text("a file now")
+        (self.origin / "a.c").unlink()
+        (self.origin / "a.c").mkdir()
+        (self.origin / "a.c/deep.c").write_text("deep")
+        (self.tree / "sub/b.o").write_text("product")
+        self.mirror()
+        self.assertEqual((self.text("sub"), self.text("a.c/deep.c")), ("a file now", "deep"))
+
+    def test_what_a_hook_changed_stays_until_the_developer_changes_it(self):
+        (self.origin / "a.c").write_text("two")
+        time_before = (self.tree / "sub/b.c").stat().st_mtime_ns
+        self.mirror()
+        self.assertEqual(self.text("hooked.c"), "one and a hook")
+        self.assertEqual((self.tree / "sub/b.c").stat().st_mtime_ns, time_before)
+        (self.origin / "hooked.c").write_text("two")
+        self.mirror()
+        self.assertEqual(self.text("hooked.c"), "two")
+
+    def test_another_origin_leaves_nothing_of_the_first(self):
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "c.c").write_text("c")
+        self.mirror(other)
+        self.assertEqual([p.name for p in self.tree.rglob("*")], ["c.c"])
+
+    def test_an_interrupted_change_of_origins_is_made_good(self):
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "c.c").write_text("c")
+        for broken in ("shutil.rmtree", "trees._take"):
+            name = "lockstep.trees." + broken.removeprefix("trees.")
+            with mock.patch(name, side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+                self.mirror(other)
+            self.mirror()
+            self.assertEqual(sorted(p.name for p in self.tree.rglob("*")), ["a.c", "b.c", "hooked.c", "sub"])
+
+    def test_what_git_ignores_is_not_taken_and_what_it_does_not_know_yet_is(self):
+        git = ["git", "-C", self.origin, "-c", "user.name=t", "-c", "user.email=t@example.org"]
+        (self.origin / ".gitignore").write_text("*.o\n")
+        for words in (["init", "-q"], ["add", "a.c"], ["commit", "-qm", "a"]):
+            subprocess.run([*git, *words], check=True)
+        (self.origin / "x.o").write_text("ignored")
+        (self.origin / "a.c").unlink()
+        self.mirror()
+        self.assertEqual(sorted(p.name for p in self.tree.rglob("*")), [".gitignore", "a.o", "b.c", "hooked.c", "sub"])
 
 
 class Again(unittest.TestCase):
