@@ -199,7 +199,8 @@ static bool wait_answer(Link *link, const char *what, int cid, Answer *answer, u
         return false;
     }
     if (answer->cqe.status >> 1 & 0x7ff) {
-        return link_fail(error, "%s: status %03x", what, answer->cqe.status >> 1 & 0x7ff);
+        return link_fail(error, "%s: status " STATUS_FORMAT, what,
+                         STATUS_PARTS(answer->cqe.status >> 1));
     }
     if (result) {
         *result = answer->cqe.result;

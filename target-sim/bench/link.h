@@ -14,6 +14,10 @@
 #define BENCH_ERROR bench_error_quark()
 GQuark bench_error_quark(void);
 
+/* A completion's status for a message. Base 2.0, 4.6.1: status code type and status code. */
+#define STATUS_FORMAT "type %xh, code %02xh"
+#define STATUS_PARTS(status) ((unsigned)(status) >> 8 & 7), ((unsigned)(status) & 0xff)
+
 typedef struct Link {
     int fd; /* non-blocking */
     HostQueue *queue;

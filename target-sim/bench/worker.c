@@ -200,9 +200,9 @@ static void command_done(HostQueue *host G_GNUC_UNUSED, void *opaque,
     worker->answered_ns = worker->now_ns;
     if (status) {
         worker->errors++;
-        complain(worker, g_strdup_printf("%s of block %" PRIu64 ": status %03x",
+        complain(worker, g_strdup_printf("%s of block %" PRIu64 ": status " STATUS_FORMAT,
                                          slot->write ? "write" : "read",
-                                         queue->first + slot->block, status));
+                                         queue->first + slot->block, STATUS_PARTS(status)));
     } else {
         note(worker, slot);
         if (!slot->write) {

@@ -80,6 +80,9 @@ static enum ExitStatus serve(const Options *options)
     if (!config) {
         return report(error);
     }
+    if (options->ready_file && !ready_check(options->ready_file, &error)) {
+        return report(error);
+    }
     server = server_new(config, &options->server, &error);
     if (!server || (options->ready_file && !ready_write(options->ready_file, config, &error))) {
         return report(error);

@@ -5,6 +5,8 @@
  */
 #include "daemon/ready.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <unistd.h>
 
@@ -108,6 +110,23 @@ static char *ready_text(const Config *config)
     return json_to_string(root, TRUE);
 }
 
+bool ready_check(const char *path, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    int why = 0;
+
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        why = EISDIR;
+    } else if (access(folder, W_OK | X_OK)) {
+        why = errno;
+    }
+    if (why) {
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--ready-file %s: %s", path,
+                    g_strerror(why));
+    }
+    return !why;
+}
+
 bool ready_write(const char *path, const Config *config, GError **error)
 {
     g_autofree char *text = ready_text(config);
@@ -116,7 +135,8 @@ bool ready_write(const char *path, const Config *config, GError **error)
 
     /* GLib writes a temporary file beside it and renames that. */
     if (!g_file_set_contents(path, lines, -1, &cause)) {
-        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--ready-file: %s", cause->message);
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--ready-file %s: %s", path,
+                    cause->message);
         return false;
     }
     return true;

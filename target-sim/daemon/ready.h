@@ -9,6 +9,15 @@
 #include "daemon/config.h"
 
 /**
+ * ready_check - see before anything is served whether the file could be written
+ * @path: its name
+ * @error: set if not, domain CONFIG_ERROR
+ *
+ * Return: true if nothing is in the way as it looks now.
+ */
+bool ready_check(const char *path, GError **error);
+
+/**
  * ready_write - write the file whole or not at all
  * @path: its name; replaced if it is there
  * @config: with the ports' numbers and the namespaces' sizes filled in

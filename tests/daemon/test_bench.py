@@ -127,7 +127,7 @@ class Failures(Case):
                           "--max-queue-size", 16) as daemon:
             name = "nqn.2026-01.org.example:none"
             for status, pattern, arguments in (
-                    (1, f"{name}: Connect: status 182", ["--nqn", name]),
+                    (1, f"{name}: Connect: status type 1h, code 82h", ["--nqn", name]),
                     (1, "--queues: wrong value 3; the controller allows 2", ["--queues", 3]),
                     (1, "--depth: wrong value 16; the controller's queues allow 15", ["--depth", 16]),
                     (1, "--nsid: namespace 2 is not there, or not in blocks of 512 bytes to 1M without "
@@ -190,7 +190,7 @@ class Failures(Case):
             got = json.loads(run.stdout_text)
             # 3/02h: Asymmetric Access Inaccessible
             self.assertEqual((run.returncode, got["errors"], got["ios"]), (1, 10, 0))
-            self.assertRegex(got["complaint"], r"^read of block \d+: status 302$")
+            self.assertRegex(got["complaint"], r"^read of block \d+: status type 3h, code 02h$")
 
     def test_interrupt_reports_what_was_done(self):
         with self.serving("--subsystems", 1) as daemon:

@@ -26,6 +26,13 @@ class CommandLine(Case):
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stdout, r"^target-sim \d+\.\d+\.\d+\n$")
 
+    def test_a_ready_file_that_cannot_be_written_is_named_before_anything_listens(self):
+        for path, why in (("/nonexistent/ready.json", "No such file or directory"), (str(self.folder), "Is a directory")):
+            with self.subTest(path):
+                result = run("--subsystems", "1", "--size", "1M", "--ready-file", path)
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(result.stderr, f"target-sim: error: --ready-file {path}: {why}\n")
+
     def test_wrong_values(self):
         number = "a number from {} to {}".format
         table = [
@@ -265,12 +272,6 @@ class ReadyFile(Case):
                 daemon = Daemon(self.folder, "--subsystems", 1)
                 self.assertEqual(daemon.end(number), 0)
                 self.assertFalse(daemon.ready_path.exists())
-
-    def test_that_cannot_be_written(self):
-        result = run("--subsystems", 1, "--ready-file", "/nonexistent/ready.json")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("--ready-file: ", result.stderr)
-        self.assertIn("/nonexistent/ready.json", result.stderr)
 
     def test_many_free_ports_are_distinct(self):
         with self.serving("--paths", 32) as daemon:
