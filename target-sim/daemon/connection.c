@@ -9,13 +9,17 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "daemon/crew.h"
 #include "daemon/log.h"
 #include "engine/fault.h"
+#include "engine/stats.h"
+#include "lockstep/nvme_tcp.h"
 
 static bool is_open(const Connection *connection)
 {
@@ -125,6 +129,75 @@ static void capture_from_begin(Connection *connection)
     }
 }
 
+/* ---- Several threads: whose it is */
+
+/* It is this one's, or stays for a while, or has gone. */
+static void settle(Connection *connection)
+{
+    CrewPlace place = crew_place(connection);
+
+    if (place == CREW_HERE) {
+        g_autoptr(GByteArray) early = g_steal_pointer(&connection->early);
+
+        lst_conn_receive(connection->engine, early->data, early->len);
+    } else if (place == CREW_LATER && connection->early->len > CREW_EARLY_MAX) {
+        connection_close(connection);
+    }
+}
+
+/* Bytes while that is not known: the engine gets the ICReq, nothing behind it. */
+static void receive_early(Connection *connection, const uint8_t *bytes, size_t length)
+{
+    size_t ic = MIN(length, sizeof(struct nvtcp_ic_req) - connection->ic_bytes);
+
+    connection->ic_bytes += ic;
+    lst_conn_receive(connection->engine, bytes, ic);
+    g_byte_array_append(connection->early, bytes + ic, (guint)(length - ic));
+    settle(connection);
+}
+
+bool connection_leave(Connection *connection, ConnectionMove *move, uint32_t *portid)
+{
+    Server *server = connection->server;
+    struct lst_conn_stats stats;
+
+    lst_conn_get_stats(connection->engine, &stats);
+    *portid = stats.portid;
+    move->fd = -1;
+    move->peer = g_strdup(stats.peer);
+    if (!lst_conn_leave(connection->engine, &move->pass)) {
+        return false;
+    }
+    epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, connection->source.fd, NULL);
+    connection->engine = NULL;
+    move->fd = connection->source.fd;
+    move->local = g_steal_pointer(&connection->local);
+    move->early = g_steal_pointer(&connection->early);
+    move->pcap = g_steal_pointer(&connection->pcap);
+    memcpy(move->captured, connection->captured, sizeof(move->captured));
+    connection->source.fd = -1;
+    if (connection->has_output) {
+        connection->has_output = false;
+        g_queue_unlink(&server->output, &connection->output_node);
+    }
+    g_queue_unlink(&server->connections, &connection->node);
+    g_queue_push_tail_link(&server->dead, &connection->node);
+    return true;
+}
+
+void connection_move_clear(ConnectionMove *move)
+{
+    if (move->fd >= 0) {
+        close(move->fd);
+    }
+    if (move->pcap) {
+        pcap_close(move->pcap, true, wall_clock_ns());
+    }
+    g_clear_pointer(&move->early, g_byte_array_unref);
+    g_free(move->peer);
+    g_free(move->local);
+}
+
 /* ---- Input */
 
 static void receive(Connection *connection)
@@ -137,7 +210,11 @@ static void receive(Connection *connection)
             capture(connection, PCAP_HOST, &(struct iovec){server->read_buffer, (size_t)count},
                     (size_t)count);
         }
-        lst_conn_receive(connection->engine, server->read_buffer, (size_t)count);
+        if (connection->early) {
+            receive_early(connection, server->read_buffer, (size_t)count);
+        } else {
+            lst_conn_receive(connection->engine, server->read_buffer, (size_t)count);
+        }
     } else if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
         connection_close(connection);
     }
@@ -174,22 +251,59 @@ static void connection_ready(Source *source, uint32_t events)
     }
 }
 
-void connection_new(Server *server, struct lst_port *port, int fd, const char *peer,
-                    const char *local)
+static Connection *make(Server *server, int fd)
 {
     Connection *connection = g_new0(Connection, 1);
-    struct lst_conn_info info = {.opaque = connection, .local = local, .peer = peer};
-    int on = 1;
 
-    /* Answers are whole PDUs: waiting for more would only add latency. */
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     connection->source.fd = fd;
     connection->source.ready = connection_ready;
     connection->server = server;
     connection->node.data = connection;
     connection->output_node.data = connection;
-    connection->engine = lst_conn_new(server->target, port, &info);
     g_queue_push_tail_link(&server->connections, &connection->node);
+    return connection;
+}
+
+void connection_arrive(Server *server, struct lst_port *port, ConnectionMove *move)
+{
+    g_autoptr(GByteArray) early = g_steal_pointer(&move->early);
+    struct lst_conn_info info = {.local = move->local, .peer = move->peer};
+    Connection *connection;
+
+    if (!port || server->draining) {
+        g_atomic_int_add(server->open, -1);
+        return;
+    }
+    connection = make(server, move->fd);
+    info.opaque = connection;
+    move->fd = -1;
+    connection->engine = lst_conn_enter(server->target, port, &info, &move->pass);
+    connection->pcap = g_steal_pointer(&move->pcap);
+    memcpy(connection->captured, move->captured, sizeof(connection->captured));
+    if (!server_watch(server, &connection->source, EPOLLIN)) {
+        log_line(LOG_LEVEL_WARN, "connection from %s dropped: %s", move->peer, g_strerror(errno));
+        connection_close(connection);
+        return;
+    }
+    lst_conn_receive(connection->engine, early->data, early->len);
+    flush_now(connection);
+}
+
+void connection_new(Server *server, struct lst_port *port, int fd, const char *peer,
+                    const char *local)
+{
+    Connection *connection = make(server, fd);
+    struct lst_conn_info info = {.opaque = connection, .local = local, .peer = peer};
+    int on = 1;
+
+    /* Answers are whole PDUs: waiting for more would only add latency. */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    g_atomic_int_add(server->open, 1);
+    connection->engine = lst_conn_new(server->target, port, &info);
+    if (server->crew) {
+        connection->early = g_byte_array_new();
+        connection->local = g_strdup(local);
+    }
     capture_from_begin(connection);
     if (!server_watch(server, &connection->source, EPOLLIN)) {
         log_line(LOG_LEVEL_WARN, "connection from %s dropped: %s", peer, g_strerror(errno));
@@ -255,7 +369,12 @@ void connection_flush(Connection *connection)
         /* Its turn is over, not its output. */
         connection_has_output(connection);
     }
-    watch(connection, blocked);
+    if (connection->early) {
+        settle(connection);
+    }
+    if (is_open(connection)) {
+        watch(connection, blocked);
+    }
 }
 
 void connection_drain(Connection *connection)
@@ -285,9 +404,12 @@ void connection_close(Connection *connection)
     lst_conn_free(g_steal_pointer(&connection->engine));
     g_queue_unlink(&server->connections, &connection->node);
     g_queue_push_tail_link(&server->dead, &connection->node);
+    g_atomic_int_add(server->open, -1);
 }
 
 void connection_free(Connection *connection)
 {
+    g_clear_pointer(&connection->early, g_byte_array_unref);
+    g_free(connection->local);
     g_free(connection);
 }

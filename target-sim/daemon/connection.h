@@ -19,7 +19,24 @@ typedef struct Connection {
     bool held;         /* not read from: the host takes its answers too slowly */
     Pcap *pcap;        /* NULL: not captured */
     bool captured[2];  /* by PcapSide: a capture begins with a whole PDU of each side */
+    /*
+     * Several threads (crew.h): what came behind the ICReq, until it is known whose this is. NULL:
+     * that is known.
+     */
+    GByteArray *early;
+    size_t ic_bytes; /* of the ICReq that have come */
+    char *local;     /* as connection_new() was told; for the way to another thread */
 } Connection;
+
+/* What goes along from one thread to another. */
+typedef struct ConnectionMove {
+    int fd;
+    char *peer, *local;
+    struct lst_conn_pass pass;
+    GByteArray *early;
+    Pcap *pcap;
+    bool captured[2];
+} ConnectionMove;
 
 /**
  * connection_new - serve an accepted socket
@@ -31,6 +48,23 @@ typedef struct Connection {
  */
 void connection_new(Server *server, struct lst_port *port, int fd, const char *peer,
                     const char *local);
+
+/**
+ * connection_leave - take the socket and all else out of a connection of the first thread
+ * @move: filled; cleared by connection_move_clear()
+ * @portid: the port that the host connected to
+ *
+ * Return: false if it has to stay; then nothing has changed.
+ */
+bool connection_leave(Connection *connection, ConnectionMove *move, uint32_t *portid);
+void connection_move_clear(ConnectionMove *move);
+
+/**
+ * connection_arrive - go on with it
+ * @port: NULL: it has been removed; the connection ends
+ * @move: what is used is taken out of it
+ */
+void connection_arrive(Server *server, struct lst_port *port, ConnectionMove *move);
 
 /**
  * connection_capture - capture from the next PDU of each side on

@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/crew.h"
 #include "daemon/json_reader.h"
 #include "daemon/report.h"
 #include "daemon/service.h"
@@ -93,17 +94,17 @@ static bool run_stats(Server *server, const ControlRequest *request G_GNUC_UNUSE
 }
 
 const ControlVerb control_verbs[] = {
-    {"get", 1, "show an attribute", run_get},
-    {"set", 2, "give an attribute a value", run_set},
-    {"list", 1, "show what a directory has (without PATH: the top)", run_list},
-    {"mkdir", 1, "make a subsystem, namespace, port, host, ANA group, referral or\nfault", run_mkdir},
-    {"rmdir", 1, "remove one; of a connection: close it", run_rmdir},
+    {"get", 1, "show an attribute", run_get, false},
+    {"set", 2, "give an attribute a value", run_set, true},
+    {"list", 1, "show what a directory has (without PATH: the top)", run_list, false},
+    {"mkdir", 1, "make a subsystem, namespace, port, host, ANA group, referral or\nfault", run_mkdir, true},
+    {"rmdir", 1, "remove one; of a connection: close it", run_rmdir, true},
     {"link", 1, "let a host in (subsystems/NQN/allowed_hosts/HOSTNQN), or\n"
-                "put a subsystem on a port (ports/N/subsystems/NQN)", run_link},
-    {"unlink", 1, "the reverse", run_unlink},
-    {"stats", 0, "show what was counted, by opcode and by queue", run_stats},
-    {"dump", 0, "show the configuration file that would make the present state", run_dump},
-    {NULL, 0, NULL, NULL},
+                "put a subsystem on a port (ports/N/subsystems/NQN)", run_link, true},
+    {"unlink", 1, "the reverse", run_unlink, true},
+    {"stats", 0, "show what was counted, by opcode and by queue", run_stats, false},
+    {"dump", 0, "show the configuration file that would make the present state", run_dump, false},
+    {NULL, 0, NULL, NULL, false},
 };
 
 /* ---- Requests */
@@ -205,6 +206,38 @@ static void append_error(GString *reply, const GError *error)
     append_line(reply, object);
 }
 
+/* The first thread can close and capture the connections of all; the rest is each server's own. */
+static bool is_of_connections(const char *path)
+{
+    while (path && *path == '/') {
+        path++;
+    }
+    return path && g_str_has_prefix(path, "connections");
+}
+
+/*
+ * What fails in the first server has changed nothing; what fails in another only (it had no
+ * descriptor for a file, say) is told, and stands in the first.
+ */
+static bool run_everywhere(Server *server, const ControlVerb *verb, const ControlRequest *request,
+                           JsonObject *reply, GError **error)
+{
+    bool everywhere = verb->changes && !is_of_connections(request->path), ok;
+
+    crew_pause(server);
+    ok = verb->run(server, request, reply, error);
+    for (unsigned i = 1; ok && everywhere && i < crew_size(server); i++) {
+        g_autoptr(JsonObject) unused = json_object_new();
+
+        ok = verb->run(crew_member(server, i), request, unused, error);
+        if (!ok) {
+            g_prefix_error(error, "thread %u: ", i);
+        }
+    }
+    crew_resume(server);
+    return ok;
+}
+
 bool control_answer(Server *server, const char *text, size_t length, GString *reply)
 {
     g_autoptr(GError) error = NULL;
@@ -213,7 +246,7 @@ bool control_answer(Server *server, const char *text, size_t length, GString *re
     const ControlVerb *verb = control_parse(text, length, &request, &error);
 
     json_object_set_boolean_member(object, "ok", TRUE);
-    if (verb && verb->run(server, &request, object, &error)) {
+    if (verb && run_everywhere(server, verb, &request, object, &error)) {
         append_line(reply, object);
     } else {
         append_error(reply, error);

@@ -30,6 +30,7 @@ typedef struct ControlVerb {
     const char *help;
     /* Adds to the answer; false with an error of domain CONFIG_ERROR or LST_ERROR. */
     bool (*run)(Server *server, const ControlRequest *request, JsonObject *reply, GError **error);
+    bool changes; /* every thread's server is to change */
 } ControlVerb;
 
 extern const ControlVerb control_verbs[];

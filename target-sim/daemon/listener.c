@@ -81,7 +81,7 @@ static bool has_room(const Listener *listener)
     const Server *server = listener->server;
     uint32_t most = server->options.connections_max;
 
-    if (!most || server->connections.length < most) {
+    if (!most || (guint)g_atomic_int_get(server->open) < most) {
         return true;
     }
     if (log_admits(&limit, LOG_LEVEL_WARN)) {

@@ -35,14 +35,11 @@ static void refill(LogLimit *limit)
     }
 }
 
-bool log_admits(LogLimit *limit, LogLevel level)
+/* The limits are those of all threads. */
+G_LOCK_DEFINE_STATIC(limits);
+
+static bool admits(LogLimit *limit, LogLevel level)
 {
-    if (level > shown) {
-        return false;
-    }
-    if (shown == LOG_LEVEL_TRACE) {
-        return true;
-    }
     refill(limit);
     if (limit->shown == LOG_BURST) {
         limit->left_out++;
@@ -55,6 +52,22 @@ bool log_admits(LogLimit *limit, LogLevel level)
         limit->left_out = 0;
     }
     return true;
+}
+
+bool log_admits(LogLimit *limit, LogLevel level)
+{
+    bool admitted;
+
+    if (level > shown) {
+        return false;
+    }
+    if (shown == LOG_LEVEL_TRACE) {
+        return true;
+    }
+    G_LOCK(limits);
+    admitted = admits(limit, level);
+    G_UNLOCK(limits);
+    return admitted;
 }
 
 void log_line(LogLevel level, const char *format, ...)

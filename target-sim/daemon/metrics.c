@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "daemon/crew.h"
+#include "daemon/gather.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/report.h"
@@ -109,11 +111,11 @@ static void command_families(Server *server, GString *text)
         Family family = {text, counters[i].name, counters[i].offset};
 
         metric(text, counters[i].name, "counter", counters[i].help);
-        lst_target_each_command(server->target, counter_line, &family);
+        gather_commands(server, counter_line, &family);
     }
     metric(text, "command_duration_seconds", "histogram",
            "Time from a command's arrival to its completion.");
-    lst_target_each_command(server->target, histogram_lines, &(Family){text, NULL, 0});
+    gather_commands(server, histogram_lines, &(Family){text, NULL, 0});
 }
 
 static void add_memory(void *opaque, const struct lst_conn_stats *stats)
@@ -126,8 +128,8 @@ void report_metrics(Server *server, GString *text)
     struct lst_target_stats stats;
     uint64_t memory = 0;
 
-    lst_target_get_stats(server->target, &stats);
-    lst_target_each_conn(server->target, add_memory, &memory);
+    gather_stats(server, &stats);
+    gather_connections(server, add_memory, &memory);
     single(text, "connections", "gauge", "Connections open now.", stats.conns);
     single(text, "controllers", "gauge", "Controllers now.", stats.ctrls);
     single(text, "connections_opened_total", "counter", "Connections accepted.",
@@ -179,7 +181,9 @@ bool metrics_answer(Server *server, const char *request, size_t length G_GNUC_UN
     } else {
         g_autoptr(GString) page = g_string_new(NULL);
 
+        crew_pause(server);
         report_metrics(server, page);
+        crew_resume(server);
         respond(reply, "200 OK", "", "text/plain; version=0.0.4; charset=utf-8", page);
     }
     return false;

@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "daemon/crew.h"
+
 typedef struct OptionSpec OptionSpec;
 
 /* Reads one value; false if it is not one of spec->allowed. */
@@ -264,6 +266,9 @@ static const OptionSpec specs[] = {
     {"max-memory", "SIZE", read_memory, "a size with suffix K, M, G or T, or 0 for no limit",
      "data buffers of all connections; at the limit each has\n"
      "one transfer at a time (default 0: no limit)", .generator = false},
+    {"threads", "N", read_number, NULL,
+     "that serve; each subsystem belongs to one of them (default 1)",
+     FIELD(server.threads), .min = 1, .max = CREW_THREADS_MAX},
     {"handshake-time", "SECONDS", read_number, NULL,
      "from a connection's begin to its Connect (default 30)",
      FIELD(server.handshake_s), .min = 1, .max = LST_HANDSHAKE_MAX_S},
@@ -288,7 +293,7 @@ static void options_init(Options *options)
     *options = (Options){
         .action = OPTIONS_SERVE,
         .log_level = LOG_LEVEL_INFO,
-        .server = {.seed = 1, .drain_s = 1, .handshake_s = LST_HANDSHAKE_S},
+        .server = {.seed = 1, .threads = 1, .drain_s = 1, .handshake_s = LST_HANDSHAKE_S},
         .generator = {
             .subsystems = 1,
             .paths = 1,

@@ -5,6 +5,7 @@
  */
 #include "daemon/report.h"
 
+#include "daemon/gather.h"
 #include "engine/stats.h"
 
 static const char *const kinds[] = {
@@ -148,7 +149,7 @@ static JsonObject *target_object(Server *server)
     JsonObject *object = json_object_new();
     struct lst_target_stats stats;
 
-    lst_target_get_stats(server->target, &stats);
+    gather_stats(server, &stats);
     add_number(object, "connections", stats.conns);
     add_number(object, "controllers", stats.ctrls);
     add_number(object, "connections_opened", stats.conns_opened);
@@ -165,9 +166,9 @@ JsonObject *report_json(Server *server)
     JsonArray *commands = json_array_new(), *controllers = json_array_new(),
               *connections = json_array_new();
 
-    lst_target_each_command(server->target, add_command, commands);
-    lst_target_each_ctrl(server->target, add_controller, controllers);
-    lst_target_each_conn(server->target, add_connection, connections);
+    gather_commands(server, add_command, commands);
+    gather_controllers(server, add_controller, controllers);
+    gather_connections(server, add_connection, connections);
     json_object_set_object_member(object, "target", target_object(server));
     json_object_set_array_member(object, "opcodes", commands);
     json_object_set_array_member(object, "controllers", controllers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon while it runs: one thread, one epoll set, listeners, connections.
+ * The daemon while it runs, or one of its threads (crew.h): an epoll set, listeners, connections.
  * Not here: the protocol (engine/), media (backend.c). No standard.
  */
 #include "daemon/server.h"
@@ -18,6 +18,7 @@
 #include "daemon/backend.h"
 #include "daemon/connection.h"
 #include "daemon/control.h"
+#include "daemon/crew.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -50,6 +51,11 @@ static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
 static uint64_t front_clock(void *front G_GNUC_UNUSED)
 {
     return server_now_ns();
+}
+
+static bool front_serves(void *front, const char *subnqn)
+{
+    return crew_serves(front, subnqn);
 }
 
 static void append_argument(GString *text, const struct lst_event *event, int index)
@@ -162,6 +168,19 @@ static void start_drain(Server *server)
     drain_connections(server, server_now_ns());
 }
 
+void server_end(Server *server, bool at_once)
+{
+    if (!server->draining) {
+        start_drain(server);
+    }
+    if (at_once) {
+        server->drain_end_ns = 0;
+    }
+    if (server->crew && !server->thread) {
+        crew_end(server->crew, at_once);
+    }
+}
+
 static void signals_ready(Source *source, uint32_t events G_GNUC_UNUSED)
 {
     Server *server = (Server *)((char *)source - offsetof(Server, signals));
@@ -170,12 +189,10 @@ static void signals_ready(Source *source, uint32_t events G_GNUC_UNUSED)
     if (read(source->fd, &info, sizeof(info)) != sizeof(info)) {
         return;
     }
-    if (server->draining) {
-        server->drain_end_ns = 0; /* asked twice: at once */
-        return;
+    if (!server->draining) {
+        log_line(LOG_LEVEL_INFO, "%s: ending", info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
     }
-    log_line(LOG_LEVEL_INFO, "%s: ending", info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
-    start_drain(server);
+    server_end(server, server->draining); /* asked twice: at once */
 }
 
 /* One turn for every connection that had output at the start. */
@@ -243,13 +260,14 @@ static void end_services_round(Server *server, uint64_t now_ns)
     }
 }
 
-bool server_run(Server *server, GError **error)
+static bool run_loop(Server *server, GError **error)
 {
     struct epoll_event events[SERVER_EVENTS];
     uint64_t now_ns = server_now_ns();
 
     while (!server->draining ||
-           (server->connections.length > 0 && now_ns < server->drain_end_ns)) {
+           ((server->connections.length > 0 || crew_running(server)) &&
+            now_ns < server->drain_end_ns)) {
         int count = epoll_wait(server->epoll_fd, events, SERVER_EVENTS,
                                timeout_ms(server, now_ns));
 
@@ -278,6 +296,17 @@ bool server_run(Server *server, GError **error)
     delay_cancel(server->delay);
     flush_output(server);
     return true;
+}
+
+bool server_run(Server *server, GError **error)
+{
+    bool ok = run_loop(server, error);
+
+    if (server->crew && !server->thread) {
+        crew_end(server->crew, !ok);
+        crew_join(server->crew);
+    }
+    return ok;
 }
 
 /* ---- Start and end ---- */
@@ -354,9 +383,29 @@ static bool start_listener(Server *server, Listener *listener, GError **error)
     return true;
 }
 
+/* Where the first thread listens for this one. */
+static void take_port_number(Server *server, ConfigPort *port)
+{
+    const GPtrArray *ports = crew_member(server, 0)->config->ports;
+
+    for (guint i = 0; i < ports->len; i++) {
+        const ConfigPort *first = ports->pdata[i];
+
+        if (first->portid == port->portid) {
+            port->trsvcid = first->trsvcid;
+        }
+    }
+}
+
 bool server_listen(Server *server, ConfigPort *from, struct lst_port *port, GError **error)
 {
-    Listener *listener = listener_new(server, from, error);
+    Listener *listener;
+
+    if (server->thread) {
+        take_port_number(server, from);
+        return true;
+    }
+    listener = listener_new(server, from, error);
 
     if (!listener) {
         return false;
@@ -396,6 +445,16 @@ static bool listen_on_ports(Server *server, GError **error)
             return false;
         }
         if (!start_listener(server, listener, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool know_ports(Server *server, GError **error)
+{
+    for (guint i = 0; i < server->config->ports->len; i++) {
+        if (!setup_port(server->target, server->config, i, error)) {
             return false;
         }
     }
@@ -446,19 +505,21 @@ static void set_limit(Server *server, const char *key, uint64_t value)
     g_assert(ok); /* options_parse() allows the same values */
 }
 
-Server *server_new(Config *config, const ServerOptions *options, GError **error)
+/* What all threads have: the target with its subsystems, but for ports. */
+static Server *server_base(Config *config, const ServerOptions *options, GError **error)
 {
     static const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
         .conn_ready = front_conn_ready,
         .clock = front_clock,
+        .serves = front_serves,
         .trace = front_trace,
     };
     g_autoptr(Server) server = g_new0(Server, 1);
 
-    raise_descriptor_limit();
     server->config = config;
     server->options = *options;
+    server->open = &server->own_open;
     server->target = lst_target_new(&ops, server, options->seed);
     set_limit(server, "limit_handshake", options->handshake_s);
     set_limit(server, "limit_idle", options->idle_s);
@@ -479,9 +540,40 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
     /* The engine's timers count from now, not from the start of the machine. */
     lst_target_tick(server->target, server_now_ns());
     if (!watch_drives(server, error) ||
-        !setup_subsystems(server->target, config, server->backends, server->delay, error) ||
-        !watch_signals(server, error) || !start_services(server, error) ||
+        !setup_subsystems(server->target, config, server->backends, server->delay, error)) {
+        return NULL;
+    }
+    return g_steal_pointer(&server);
+}
+
+Server *server_new(Config *config, const ServerOptions *options, GError **error)
+{
+    g_autoptr(Server) server = NULL;
+
+    raise_descriptor_limit();
+    server = server_base(config, options, error);
+    if (!server || !watch_signals(server, error) || !start_services(server, error) ||
         !listen_on_ports(server, error)) {
+        return NULL;
+    }
+    tree_init(config);
+    if (options->threads > 1 && !crew_new(server, options->threads, error)) {
+        return NULL;
+    }
+    return g_steal_pointer(&server);
+}
+
+Server *server_new_member(Config *config, Server *first, unsigned thread, GError **error)
+{
+    g_autoptr(Server) server = server_base(config, &first->options, error);
+
+    if (!server) {
+        return NULL;
+    }
+    server->crew = first->crew;
+    server->thread = thread;
+    server->open = first->open;
+    if (!know_ports(server, error)) {
         return NULL;
     }
     tree_init(config);
@@ -490,10 +582,13 @@ Server *server_new(Config *config, const ServerOptions *options, GError **error)
 
 void server_free(Server *server)
 {
+    if (server->crew && !server->thread) {
+        g_clear_pointer(&server->crew, crew_free);
+    }
     for (int i = 0; i < SERVER_SERVICES; i++) {
         g_clear_pointer(&server->services[i], service_free);
     }
-    if (server->control_made) {
+    if (server->control_made && !server->thread) {
         control_remove(server->options.control);
     }
     while (server->connections.head) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon while it runs: one thread, one epoll set, listeners, connections.
+ * The daemon while it runs, or one of its threads (crew.h): an epoll set, listeners, connections.
  * Not here: the protocol (engine/), media (backend.h). No standard.
  */
 #ifndef LOCKSTEP_DAEMON_SERVER_H
@@ -33,6 +33,7 @@ enum ServerService { SERVER_CONTROL, SERVER_METRICS, SERVER_SERVICES };
 
 typedef struct Source Source;
 typedef struct Service Service;
+typedef struct Crew Crew;
 
 /* A descriptor in the epoll set and what to do when it is ready. */
 struct Source {
@@ -44,6 +45,7 @@ struct Source {
 
 /* What the command line says beside the configuration. */
 typedef struct ServerOptions {
+    uint32_t threads;     /* that serve, from 1 */
     uint64_t seed;
     const char *control; /* path of the control socket; NULL: none */
     const char *pcap;     /* folder for a capture of each connection; NULL: none */
@@ -55,6 +57,10 @@ typedef struct ServerOptions {
 } ServerOptions;
 
 typedef struct Server {
+    Crew *crew;           /* NULL: the only one */
+    unsigned thread;      /* its place in the crew; 0: it listens */
+    gint *open;           /* connections of all threads */
+    gint own_open;        /* where the first keeps them */
     Config *config;
     ServerOptions options;
     struct lst_target *target;
@@ -87,6 +93,14 @@ typedef struct Server {
  */
 Server *server_new(Config *config, const ServerOptions *options, GError **error);
 void server_free(Server *server);
+
+/**
+ * server_new_member - another of the same configuration, for a thread of the crew
+ * @config: a copy of @first's, with the numbers of its ports
+ * @first: complete; listens for this one too, has the control socket and the signals
+ * @thread: from 1
+ */
+Server *server_new_member(Config *config, Server *first, unsigned thread, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
 
 /**
@@ -97,6 +111,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Server, server_free)
  * Return: true after a signal, false if the loop itself failed.
  */
 bool server_run(Server *server, GError **error);
+
+/**
+ * server_end - let server_run() end as after a signal
+ * @at_once: do not wait for commands
+ */
+void server_end(Server *server, bool at_once);
 
 /* For the tree: ports that come and go. */
 

@@ -7,28 +7,46 @@
 
 #include <inttypes.h>
 
+#include "daemon/crew.h"
 #include "engine/stats.h"
 
+/* Those of all threads, which stand still while the tree is looked at. */
 static guint connections_count(const Node *node)
 {
-    return node->server->connections.length;
+    guint count = 0;
+
+    for (unsigned i = 0; i < crew_size(node->server); i++) {
+        count += crew_member(node->server, i)->connections.length;
+    }
+    return count;
+}
+
+static Connection *connections_nth(const Node *node, guint index)
+{
+    unsigned thread = 0;
+
+    while (index >= crew_member(node->server, thread)->connections.length) {
+        index -= crew_member(node->server, thread)->connections.length;
+        thread++;
+    }
+    return g_queue_peek_nth(&crew_member(node->server, thread)->connections, index);
 }
 
 static char *connections_name(const Node *node, guint index)
 {
-    const Connection *connection = g_queue_peek_nth(&node->server->connections, index);
+    const Connection *connection = connections_nth(node, index);
 
     return g_strdup_printf("%" PRIu64, lst_conn_id(connection->engine));
 }
 
 static void connections_enter(Node *node, guint index)
 {
-    node->connection = g_queue_peek_nth(&node->server->connections, index);
+    node->connection = connections_nth(node, index);
 }
 
 static bool connections_remove(Node *node, guint index, GError **error G_GNUC_UNUSED)
 {
-    connection_close(g_queue_peek_nth(&node->server->connections, index));
+    connection_close(connections_nth(node, index));
     return true;
 }
 

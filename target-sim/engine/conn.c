@@ -6,6 +6,8 @@
  */
 #include "engine/tcp.h"
 
+#include <string.h>
+
 static void conn_timeout(struct lst_timer *timer)
 {
     static const struct {
@@ -57,8 +59,8 @@ void lst_conn_set_state(struct lst_conn *conn, enum lst_conn_state state)
     conn->state = state;
 }
 
-struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
-                              const struct lst_conn_info *info)
+static struct lst_conn *conn_make(struct lst_target *target, struct lst_port *port,
+                                  const struct lst_conn_info *info, uint64_t id)
 {
     struct lst_conn *conn = g_new0(struct lst_conn, 1);
 
@@ -72,7 +74,7 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     conn->queue.fabrics = true;
     conn->queue.inline_size = port->inline_size;
     conn->queue.max_size = port->queue_size;
-    conn->queue.trace_id = ++target->next_conn_id;
+    conn->queue.trace_id = id;
     conn->opened_ns = target->now_ns;
     conn->ctx.inline_max = NVTCP_ADMIN_INLINE;
     conn->ctx.maxh2cdata = port->maxh2cdata;
@@ -84,6 +86,14 @@ struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
     lst_conn_arm(conn, MIN(LST_IC_TIMEOUT_MS, target->handshake_s * 1000));
     conn->link.data = conn;
     g_queue_push_tail_link(&target->conns, &conn->link);
+    return conn;
+}
+
+struct lst_conn *lst_conn_new(struct lst_target *target, struct lst_port *port,
+                              const struct lst_conn_info *info)
+{
+    struct lst_conn *conn = conn_make(target, port, info, ++target->next_conn_id);
+
     target->stats.conns_opened++;
     lst_trace(target, LST_EVENT_CONN_OPEN, &conn->queue, NULL, 0, 0, conn->peer);
     return conn;
@@ -101,11 +111,10 @@ static void conn_destroy(struct lst_conn *conn)
     g_free(conn);
 }
 
-void lst_conn_free(struct lst_conn *conn)
+static void conn_free(struct lst_conn *conn)
 {
     struct lst_target *target = conn->queue.target;
 
-    lst_trace(target, LST_EVENT_CONN_CLOSED, &conn->queue, NULL, 0, 0, conn->peer);
     lst_queue_detach(&conn->queue);
     lst_timer_cancel(&target->timers, &conn->timer);
     g_queue_unlink(&target->conns, &conn->link);
@@ -129,6 +138,40 @@ void lst_conn_free(struct lst_conn *conn)
     if (!conn->orphans) {
         conn_destroy(conn);
     }
+}
+
+void lst_conn_free(struct lst_conn *conn)
+{
+    lst_trace(conn->queue.target, LST_EVENT_CONN_CLOSED, &conn->queue, NULL, 0, 0, conn->peer);
+    conn_free(conn);
+}
+
+bool lst_conn_leave(struct lst_conn *conn, struct lst_conn_pass *pass)
+{
+    if (conn->state != LST_CONN_CONNECT || conn->tx_pending || conn->outstanding ||
+        conn->counters.rx_pdus != 1 || !lst_conn_between_pdus(conn)) {
+        return false;
+    }
+    _Static_assert(sizeof(pass->ic_req) == sizeof(conn->hdr.ic), "an ICReq as it came");
+    pass->id = conn->queue.trace_id;
+    memcpy(pass->ic_req, &conn->hdr.ic, sizeof(pass->ic_req));
+    conn_free(conn);
+    return true;
+}
+
+struct lst_conn *lst_conn_enter(struct lst_target *target, struct lst_port *port,
+                                const struct lst_conn_info *info,
+                                const struct lst_conn_pass *pass)
+{
+    struct lst_conn *conn = conn_make(target, port, info, pass->id);
+
+    memcpy(&conn->hdr.ic, pass->ic_req, sizeof(pass->ic_req));
+    conn->counters.rx_pdus = 1;
+    conn->counters.tx_pdus = 1;
+    conn->counters.rx_bytes = sizeof(pass->ic_req);
+    conn->counters.tx_bytes = sizeof(struct nvtcp_ic_resp);
+    lst_conn_negotiated(conn);
+    return conn;
 }
 
 void lst_conn_refuse(struct lst_conn *conn, struct lst_verdict verdict, uint32_t header_len)

@@ -100,6 +100,26 @@ bool lst_conn_needs_input(const struct lst_conn *conn);
 /* No PDU has come in part: the next byte begins one. */
 bool lst_conn_between_pdus(const struct lst_conn *conn);
 
+/*
+ * A connection's way from one target to another of the same configuration, between its ICReq and
+ * its first command: for fronts with a target for each thread. The fields are the engine's.
+ */
+struct lst_conn_pass {
+    uint64_t id;
+    uint8_t ic_req[128];
+};
+
+/*
+ * lst_conn_leave: @conn is freed without a word if it can leave now (ICResp is sent, nothing has
+ * come after ICReq): fills @pass and returns true.
+ * lst_conn_enter: goes on with it in @target, whose numbers of connections do not count it; the
+ * next bytes are those behind the ICReq. As lst_conn_new() in all else.
+ */
+bool lst_conn_leave(struct lst_conn *conn, struct lst_conn_pass *pass);
+struct lst_conn *lst_conn_enter(struct lst_target *target, struct lst_port *port,
+                                const struct lst_conn_info *info,
+                                const struct lst_conn_pass *pass);
+
 enum lst_conn_state lst_conn_state(const struct lst_conn *conn);
 void *lst_conn_opaque(const struct lst_conn *conn);
 /* 1, 2, 3, ... in the order of lst_conn_new(), for traces and listings. */

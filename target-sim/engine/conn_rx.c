@@ -18,6 +18,20 @@ static void rx_enter(struct lst_conn *conn, enum lst_rx_state state)
 
 /* ---- Whole PDUs */
 
+void lst_conn_negotiated(struct lst_conn *conn)
+{
+    const struct nvtcp_ic_req *ic = &conn->hdr.ic;
+
+    conn->ctx.ic_done = true;
+    conn->ctx.header_digest = ic->dgst & NVTCP_DGST_HEADER;
+    conn->ctx.data_digest = ic->dgst & NVTCP_DGST_DATA;
+    conn->pda = (ic->hpda + 1u) * 4;
+    /* MAXR2T is zero-based, and its whole range is legal. */
+    conn->r2t_max = (uint32_t)MIN((uint64_t)ic->maxr2t + 1, conn->r2t_max);
+    lst_conn_set_state(conn, LST_CONN_CONNECT);
+    lst_conn_arm(conn, conn->queue.target->handshake_s * 1000ull);
+}
+
 static void ic_req(struct lst_conn *conn)
 {
     const struct nvtcp_ic_req *ic = &conn->hdr.ic;
@@ -27,14 +41,7 @@ static void ic_req(struct lst_conn *conn)
         lst_conn_refuse(conn, verdict, conn->layout.hlen);
         return;
     }
-    conn->ctx.ic_done = true;
-    conn->ctx.header_digest = ic->dgst & NVTCP_DGST_HEADER;
-    conn->ctx.data_digest = ic->dgst & NVTCP_DGST_DATA;
-    conn->pda = (ic->hpda + 1u) * 4;
-    /* MAXR2T is zero-based, and its whole range is legal. */
-    conn->r2t_max = (uint32_t)MIN((uint64_t)ic->maxr2t + 1, conn->r2t_max);
-    lst_conn_set_state(conn, LST_CONN_CONNECT);
-    lst_conn_arm(conn, conn->queue.target->handshake_s * 1000ull);
+    lst_conn_negotiated(conn);
     lst_trace(conn->queue.target, LST_EVENT_CONN_READY, &conn->queue, NULL, ic->dgst, ic->maxr2t,
               NULL);
     if (conn->queue.target->faults_enabled && lst_fault_on_ic_req(conn)) {

@@ -88,6 +88,11 @@ static struct lst_subsys *connect_find_subsys(const struct lst_queue *queue, con
     return subsys && queue->port && lst_port_has(queue->port, subsys) ? subsys : NULL;
 }
 
+static bool served_here(const struct lst_target *target, const char *subnqn)
+{
+    return !target->ops.serves || target->ops.serves(target->front, subnqn);
+}
+
 static void connect_accept(struct lst_req *req, struct lst_ctrl *ctrl,
                            const struct nvf_connect_sqe *sqe)
 {
@@ -182,6 +187,8 @@ static void connect_run(struct lst_req *req)
         connect_bad_sqe(req, offsetof(struct nvf_connect_sqe, sqsize));
     } else if (sqe->qid > subsys->qid_max) {
         connect_bad_sqe(req, offsetof(struct nvf_connect_sqe, qid));
+    } else if (!served_here(req->queue->target, data->subnqn)) {
+        connect_fail(req, NVF_SC_CONTROLLER_BUSY, 0);
     } else if (sqe->qid == 0) {
         connect_admin(req, subsys, sqe, data);
     } else {

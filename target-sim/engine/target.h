@@ -62,6 +62,11 @@ struct lst_front_ops {
      * it. May be NULL: then there are none.
      */
     uint64_t (*clock)(void *front);
+    /*
+     * Whether this target serves hosts of a subsystem, for fronts that have several of the same
+     * configuration. May be NULL: it does. Else a Connect is told Controller Busy.
+     */
+    bool (*serves)(void *front, const char *subnqn);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
     void (*trace)(void *front, const struct lst_event *event);
 };

@@ -145,6 +145,10 @@ static inline bool lst_conn_active(const struct lst_conn *conn)
 }
 void lst_conn_tell_ready(struct lst_conn *conn);
 
+/* ---- conn_rx.c */
+/* The header is an ICReq that was accepted: what it settles, and on to Connect. */
+void lst_conn_negotiated(struct lst_conn *conn);
+
 /* ---- stats.c */
 /* Tells what a queue that was just connected takes. */
 void lst_conn_trace_memory(const struct lst_conn *conn);

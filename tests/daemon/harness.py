@@ -18,6 +18,8 @@ TARGET_SIM = os.environ.get("TARGET_SIM") or str(
     pathlib.Path(__file__).resolve().parents[2] / "build/target-sim/target-sim")
 # A folder for captures of all connections: see test_pcap.py.
 CAPTURE = ["--pcap", os.environ["LOCKSTEP_PCAP"]] if "LOCKSTEP_PCAP" in os.environ else []
+# The same tests with several threads: see meson.build.
+THREADS = ["--threads", os.environ["LOCKSTEP_THREADS"]] if "LOCKSTEP_THREADS" in os.environ else []
 SECONDS = 20  # for anything that takes milliseconds on an idle machine
 
 CONFIG = {
@@ -65,7 +67,7 @@ class Daemon:
         self.ready_path = pathlib.Path(folder, f"ready-{time.monotonic_ns()}.json")
         with open(stderr, "w") if stderr else contextlib.nullcontext(subprocess.PIPE) as log:
             self.process = subprocess.Popen(
-                [TARGET_SIM, *map(str, arguments), *CAPTURE, "--ready-file", str(self.ready_path)],
+                [TARGET_SIM, *map(str, arguments), *CAPTURE, *THREADS, "--ready-file", str(self.ready_path)],
                 stdin=subprocess.DEVNULL, stderr=log, text=True, preexec_fn=preexec_fn)
         self.log = None
         wait_for(lambda: self.ready_path.exists() or self.process.poll() is not None, "ready")

@@ -9,6 +9,7 @@
 #include "daemon/backend.h"
 #include "daemon/connection.h"
 #include "daemon/control.h"
+#include "daemon/crew.h"
 #include "daemon/listener.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
@@ -66,6 +67,25 @@ int listener_socket(unsigned adrfam, const char *traddr, uint32_t *port, const c
 }
 
 /* There are no connections. */
+/* One thread. */
+unsigned crew_size(const Server *server G_GNUC_UNUSED)
+{
+    return 1;
+}
+
+Server *crew_member(Server *server, unsigned index G_GNUC_UNUSED)
+{
+    return server;
+}
+
+void crew_pause(Server *server G_GNUC_UNUSED)
+{
+}
+
+void crew_resume(Server *server G_GNUC_UNUSED)
+{
+}
+
 void connection_close(Connection *connection)
 {
     (void)connection;
@@ -123,7 +143,7 @@ static void server_begin(Server *server, Config *config)
     tree_init(config);
 }
 
-static void server_end(Server *server)
+static void server_finish(Server *server)
 {
     lst_target_free(server->target);
     g_ptr_array_unref(server->backends);
@@ -221,7 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_dump(&server);
     metrics_answer(&server, text, strlen(text), page);
     g_assert_true(g_str_has_prefix(page->str, "HTTP/1.1 "));
-    server_end(&server);
+    server_finish(&server);
     return 0;
 }
 
