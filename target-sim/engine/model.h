@@ -87,6 +87,7 @@ struct lst_ns {
     bool attached;
     bool enabled;
     bool removed;
+    bool restored;                       /* what was kept for it has been taken up */
     bool write_protected;
     unsigned users;                      /* commands that hold a pointer to it */
     void *backend;
@@ -184,6 +185,8 @@ void lst_ns_write_protect(struct lst_ns *ns, bool protect);
  */
 bool lst_ns_keep(const struct lst_ns *ns);
 void lst_ns_forget(const struct lst_ns *ns);
+/* Takes up what is kept, once; errors as lst_ns_enable(). */
+bool lst_ns_restore(struct lst_ns *ns, GError **err);
 /* Takes it out of its subsystem; it lives on while commands use it. */
 void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
 

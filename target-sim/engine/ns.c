@@ -185,6 +185,9 @@ bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err)
                     "enable: '1' is not allowed: namespace %u has no media yet", ns->nsid);
         return false;
     }
+    if (enable && !lst_ns_restore(ns, err)) {
+        return false;
+    }
     ns->enabled = enable;
     ana_membership_changed(ns);
     ns_changed(ns);

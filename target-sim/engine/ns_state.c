@@ -63,18 +63,18 @@ static bool parse_lines(char **lines, struct lst_resv *resv, GError **err)
             return true;
         }
     }
-    g_set_error(err, LST_ERROR, LST_ERROR_VALUE, "line %u: '%s' is not allowed: %s", number + 1,
+    g_set_error(err, LST_ERROR, LST_ERROR_VALUE,
+                "the state that was kept: line %u: '%s' is not allowed: %s", number + 1,
                 lines[number] ? lines[number] : "", why);
     return false;
 }
 
-bool lst_ns_restore(struct lst_ns *ns, const char *text, GError **err)
+static bool take_up(struct lst_ns *ns, const char *text, GError **err)
 {
     struct lst_resv *resv = g_new0(struct lst_resv, 1);
     char **lines = g_strsplit(text, "\n", -1);
     bool good = parse_lines(lines, resv, err);
 
-    g_assert(!ns->enabled);
     if (good && lst_resv_enabled(ns->resv)) {
         resv->ptpl_capable = ns->resv->state.ptpl_capable;
         ns->resv->state = *resv;
@@ -82,4 +82,18 @@ bool lst_ns_restore(struct lst_ns *ns, const char *text, GError **err)
     g_strfreev(lines);
     g_free(resv);
     return good;
+}
+
+bool lst_ns_restore(struct lst_ns *ns, GError **err)
+{
+    struct lst_target *target = ns->subsys->target;
+    char *text = NULL;
+
+    if (!ns->restored) {
+        ns->restored = !target->ops.ns_kept ||
+                       (target->ops.ns_kept(target->front, ns, &text, err) &&
+                        (!text || take_up(ns, text, err)));
+        g_free(text);
+    }
+    return ns->restored;
 }

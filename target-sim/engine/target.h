@@ -68,12 +68,17 @@ struct lst_front_ops {
      */
     bool (*serves)(void *front, const char *subnqn);
     /*
-     * Keep @text for the namespace (its identity: lst_ns_nqn(), lst_ns_id()) over a restart, when
-     * lst_ns_restore() wants it back; NULL: keep nothing any more. True once it is safe. May be
-     * NULL: then nothing survives a restart, and hosts are told so (RESCAP). Must not call into the
-     * engine otherwise.
+     * Keep @text for the namespace, which lst_ns_nqn() and lst_ns_id() name, over a restart; NULL:
+     * keep nothing any more. True once it is safe. May be NULL: then nothing survives a restart,
+     * and hosts are told so (RESCAP).
      */
     bool (*ns_keep)(void *front, const struct lst_ns *ns, const char *text);
+    /*
+     * What is kept, asked for when a namespace is first enabled. *text: for g_free(), NULL if there
+     * is nothing. False with an error if it cannot be read: then the namespace stays disabled. May
+     * be NULL only if ns_keep is.
+     */
+    bool (*ns_kept)(void *front, const struct lst_ns *ns, char **text, GError **err);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
     void (*trace)(void *front, const struct lst_event *event);
 };
@@ -204,19 +209,14 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
                    GError **err);
 /*
  * lst_ns_enable: make it visible to hosts or hide it; hosts get a notice. Enabling needs media:
- * else STATE.
+ * else STATE. The first time it takes up what lst_front_ops.ns_kept has for it: VALUE if that is
+ * not what ns_keep was given, or the front's error.
  */
 bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err);
 bool lst_ns_enabled(const struct lst_ns *ns);
 uint32_t lst_ns_id(const struct lst_ns *ns);
 /* Of its subsystem. */
 const char *lst_ns_nqn(const struct lst_ns *ns);
-/*
- * lst_ns_restore: what lst_front_ops.ns_keep was given for it before power was lost. While it is
- * disabled, and after its attributes; reservations count only with resv_enable. Errors: VALUE, with
- * the line; then nothing has changed.
- */
-bool lst_ns_restore(struct lst_ns *ns, const char *text, GError **err);
 /* What lst_ns_attach() was given last, or NULL. */
 void *lst_ns_backend(const struct lst_ns *ns);
 

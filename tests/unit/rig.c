@@ -86,6 +86,15 @@ static bool ns_keep(void *front, const struct lst_ns *ns, const char *text)
     return !rig->keep_fails;
 }
 
+static bool ns_kept(void *front, const struct lst_ns *ns, char **text, GError **err)
+{
+    Rig *rig = front;
+
+    (void)err;
+    *text = lst_ns_id(ns) == 1 ? g_strdup(rig->kept) : NULL;
+    return true;
+}
+
 static uint64_t clock_now(void *front)
 {
     return ((Rig *)front)->now;
@@ -140,6 +149,7 @@ static Rig *new_rig(uint64_t blocks, bool keeping)
                                        .conn_ready = conn_ready,
                                        .clock = clock_now,
                                        .ns_keep = keeping ? ns_keep : NULL,
+                                       .ns_kept = keeping ? ns_kept : NULL,
                                        .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 

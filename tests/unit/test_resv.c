@@ -606,14 +606,21 @@ static void test_persistence_over_a_restart(void)
     g_assert_cmphex(feature(s, s->b, host_cmd_set_features(NV_FEAT_RESV_PERSIST, 1), 1), ==, 0);
     kept = g_strdup(s->rig->kept);
     teardown(s);
-    g_assert_true(lst_ns_enable(rig->ns, false, NULL));
+    /* A namespace takes up what is kept when it is first enabled. */
+    lst_subsys_remove_ns(rig->subsys, rig->ns, NULL);
+    rig->ns = lst_subsys_add_ns(rig->subsys, 1, NULL);
+    g_assert_true(lst_ns_attach(rig->ns, &rig->media, rig->media.size, RIG_BLOCK, NULL));
     g_assert_true(lst_ns_set(rig->ns, "resv_enable", "1", NULL));
-    g_assert_false(lst_ns_restore(rig->ns, "lockstep namespace 1\nnonsense\n", &err));
+    rig->kept = g_strdup("lockstep namespace 1\nnonsense\n");
+    g_assert_false(lst_ns_enable(rig->ns, true, &err));
     g_assert_error(err, LST_ERROR, LST_ERROR_VALUE);
     g_assert_nonnull(strstr(err->message, "line 2: 'nonsense'"));
     g_clear_error(&err);
-    g_assert_false(lst_ns_restore(rig->ns, "", NULL));
-    g_assert_true(lst_ns_restore(rig->ns, kept, NULL));
+    g_free(rig->kept);
+    rig->kept = g_strdup("");
+    g_assert_false(lst_ns_enable(rig->ns, true, NULL));
+    g_free(rig->kept);
+    rig->kept = g_strdup(kept);
     g_assert_true(lst_ns_enable(rig->ns, true, NULL));
     s = g_new0(Setup, 1);
     s->rig = rig;
