@@ -151,6 +151,7 @@ enum nv_status {
     NV_SC_HOSTID_INCONSISTENT = 0x018,
     NV_SC_KATO_EXPIRED = 0x019,
     NV_SC_KATO_INVALID = 0x01a,
+    NV_SC_PREEMPT_ABORT = 0x01b,     /* Command Aborted due to Preempt and Abort */
     NV_SC_NS_WRITE_PROTECTED = 0x020,
     NV_SC_COMMAND_INTERRUPTED = 0x021,
     NV_SC_TRANSIENT_TRANSPORT = 0x022,
@@ -233,6 +234,71 @@ struct nv_dsm_range {
 };
 NV_SIZE_ASSERT(struct nv_dsm_range, 16);
 enum { NV_DSM_DEALLOCATE = 1u << 2 };
+
+/* ---- Reservations (Base 2.0, 7.2 to 7.5, 8.19) ----------------------------------------------- */
+
+enum nv_resv_type {
+    NV_RESV_NONE = 0,
+    NV_RESV_WE = 1,                  /* Write Exclusive */
+    NV_RESV_EA = 2,                  /* Exclusive Access */
+    NV_RESV_WE_RO = 3,               /* - Registrants Only */
+    NV_RESV_EA_RO = 4,
+    NV_RESV_WE_AR = 5,               /* - All Registrants */
+    NV_RESV_EA_AR = 6,
+    NV_RESV_TYPES
+};
+
+/* CDW10 of Register, Acquire and Release: action 2:0, IEKEY 3; type 15:8; Register: CPTPL 31:30. */
+enum nv_resv_cdw10 { NV_RESV_ACTION = 7, NV_RESV_IEKEY = 1 << 3 };
+enum nv_resv_register_action {
+    NV_RESV_REGISTER = 0,
+    NV_RESV_UNREGISTER = 1,
+    NV_RESV_REPLACE = 2
+};
+enum nv_resv_acquire_action {
+    NV_RESV_ACQUIRE = 0,
+    NV_RESV_PREEMPT = 1,
+    NV_RESV_PREEMPT_ABORT = 2
+};
+enum nv_resv_release_action { NV_RESV_RELEASE = 0, NV_RESV_CLEAR = 1 };
+enum nv_resv_cptpl { NV_CPTPL_KEEP = 0, NV_CPTPL_CLEAR = 2, NV_CPTPL_SET = 3 };
+
+/* Data of Register and Acquire; Release brings the first key only. */
+struct nv_resv_keys {
+    uint64_t crkey;
+    uint64_t second;                 /* Register: NRKEY; Acquire: PRKEY */
+};
+NV_SIZE_ASSERT(struct nv_resv_keys, 16);
+
+/* Report: the header, padded to 64 bytes in the extended form, then one entry per registrant. */
+struct nv_resv_status {
+    uint32_t gen;
+    uint8_t rtype;
+    uint8_t regstrnt[2];             /* off its natural alignment */
+    uint8_t rsvd7[2];
+    uint8_t ptpls;
+    uint8_t rsvd10[14];
+};
+NV_SIZE_ASSERT(struct nv_resv_status, 24);
+NV_OFFSET_ASSERT(struct nv_resv_status, ptpls, 9);
+struct nv_resv_registrant {
+    uint16_t cntlid;                 /* FFFFh: a dynamic controller */
+    uint8_t rcsts;                   /* bit 0: holds the reservation */
+    uint8_t rsvd3[5];
+    uint64_t hostid;
+    uint64_t rkey;
+};
+NV_SIZE_ASSERT(struct nv_resv_registrant, 24);
+struct nv_resv_registrant_ext {
+    uint16_t cntlid;
+    uint8_t rcsts;
+    uint8_t rsvd3[5];
+    uint64_t rkey;
+    uint8_t hostid[16];
+    uint8_t rsvd32[32];
+};
+NV_SIZE_ASSERT(struct nv_resv_registrant_ext, 64);
+enum { NV_RESV_STATUS_EXT_BYTES = 64, NV_RESV_EDS = 1 };
 
 /* ---- Properties (controller registers; Base 2.0, 3.1.3) -------------------------------------- */
 
@@ -522,6 +588,9 @@ NV_OFFSET_ASSERT(struct nv_id_ns, lbaf, 128);
 
 enum nv_id_ns_bits {
     NV_NMIC_SHARED = 1 << 0,
+    NV_RESCAP_PTPL = 1 << 0,
+    NV_RESCAP_TYPES = 0x3f << 1,     /* bit n: type n */
+    NV_RESCAP_IEKEY_13 = 1 << 7,     /* IEKEY as of revision 1.3 */
     NV_NSATTR_WRITE_PROTECTED = 1 << 0,
     NV_DLFEAT_READ_ZEROES = 1 << 0,
     NV_DLFEAT_WZ_DEALLOCATE = 1 << 3,
@@ -583,6 +652,8 @@ enum nv_feature_select {
 /* What NV_SEL_SUPPORTED answers in DW0. */
 enum nv_feature_caps { NV_FEATCAP_SAVEABLE = 1, NV_FEATCAP_PER_NS = 2, NV_FEATCAP_CHANGEABLE = 4 };
 #define NV_FEAT_SAVE (1u << 31)      /* Set Features CDW10 */
+
+enum nv_resv_mask { NV_RESV_MASK_REGPRE = 2, NV_RESV_MASK_RESREL = 4, NV_RESV_MASK_RESPRE = 8 };
 
 /* ---- Log pages (Base 2.0, 5.16) -------------------------------------------------------------- */
 
@@ -698,6 +769,23 @@ enum nv_ana_state {
     NV_ANA_CHANGE = 0xf,
 };
 
+struct nv_log_reservation {
+    uint64_t count;
+    uint8_t type;
+    uint8_t available;               /* pages behind this one; 255: or more */
+    uint8_t rsvd10[2];
+    uint32_t nsid;
+    uint8_t rsvd16[48];
+};
+NV_SIZE_ASSERT(struct nv_log_reservation, 64);
+/* Each but the first has its bit (1 << type) in the Reservation Notification Mask. */
+enum nv_resv_notice {
+    NV_RESV_LOG_EMPTY = 0,
+    NV_RESV_REGISTRATION_PREEMPTED = 1,
+    NV_RESV_RESERVATION_RELEASED = 2,
+    NV_RESV_RESERVATION_PREEMPTED = 3,
+};
+
 /* 00h and 12h: 256 dwords, one per log page or feature. */
 enum nv_supported_log { NV_LSUPP = 1 << 0 };
 enum nv_supported_feature {
@@ -711,7 +799,8 @@ enum nv_supported_feature {
 
 /* DW0: type in 2:0, information in 15:8, log page in 23:16. */
 #define NV_AEN(type, info, log) ((uint32_t)(type) | (uint32_t)(info) << 8 | (uint32_t)(log) << 16)
-enum nv_aen_type { NV_AEN_ERROR = 0, NV_AEN_SMART = 1, NV_AEN_NOTICE = 2 };
+enum nv_aen_type { NV_AEN_ERROR = 0, NV_AEN_SMART = 1, NV_AEN_NOTICE = 2, NV_AEN_IO = 6 };
+enum nv_aen_io { NV_AEN_RESV_LOG = 0x00 };
 enum nv_aen_notice {
     NV_AEN_NS_CHANGED = 0x00,
     NV_AEN_ANA_CHANGED = 0x03,

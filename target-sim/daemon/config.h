@@ -69,6 +69,7 @@ typedef struct ConfigNamespace {
     uint32_t nsid;
     uint32_t ana_grpid;
     uint32_t enable;
+    uint32_t resv_enable; /* reservations */
     uint8_t uuid[16];  /* zero until config_finish() derives one */
     uint8_t nguid[16]; /* zero: none */
     char *eui64;       /* 16 hexadecimal digits; NULL: none */
@@ -159,6 +160,7 @@ typedef struct ConfigGenerator {
     uint32_t inline_data_size;
     uint32_t max_queue_size;
     uint32_t qid_max;
+    uint32_t resv_enable;
     const unsigned *ana;  /* one state per path */
 } ConfigGenerator;
 

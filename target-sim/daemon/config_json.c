@@ -241,7 +241,7 @@ static const JsonKey namespace_ana_keys[] = {
 };
 
 static const JsonKey resv_keys[] = {
-    {"enable", .read = read_off},
+    {"enable", NUMBER(ConfigNamespace, resv_enable, 0, 1)},
     {.name = NULL},
 };
 

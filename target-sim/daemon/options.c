@@ -237,6 +237,8 @@ static const OptionSpec specs[] = {
      .generator = true},
     {"max-queues", "N", read_number, NULL, "I/O queues of each controller (default 128)",
      FIELD(generator.qid_max), .min = 1, .max = LST_QID_MAX, .generator = true},
+    {"resv-enable", "N", read_number, NULL, "1: namespaces have reservations (default 0)",
+     FIELD(generator.resv_enable), .min = 0, .max = 1, .generator = true},
     {"ana", "STATE[,STATE...]", read_ana,
      "optimized, non-optimized, inaccessible, persistent-loss or change; one for all paths, "
      "or one per path separated by commas",
@@ -260,6 +262,9 @@ static const OptionSpec specs[] = {
      "any free one, which a message tells", .generator = false},
     {"pcap", "DIR", read_text, "a folder",
      "capture each connection into DIR/PID-ID.pcap", FIELD(server.pcap)},
+    {"state", "DIR", read_text, "a folder",
+     "keep in DIR what namespaces must not forget over a restart,\n"
+     "such as reservations", FIELD(server.state)},
     {"max-connections", "N", read_number, NULL,
      "connections at once; more are closed (default 0: no limit)",
      FIELD(server.connections_max), .min = 0, .max = UINT32_MAX},

@@ -24,6 +24,7 @@
 #include "daemon/metrics.h"
 #include "daemon/service.h"
 #include "daemon/setup.h"
+#include "daemon/state.h"
 #include "daemon/tree.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -56,6 +57,25 @@ static uint64_t front_clock(void *front G_GNUC_UNUSED)
 static bool front_serves(void *front, const char *subnqn)
 {
     return crew_serves(front, subnqn);
+}
+
+static bool front_ns_keep(void *front, const struct lst_ns *ns, const char *text)
+{
+    Server *server = front;
+    g_autoptr(GError) error = NULL;
+
+    if (state_write(server->options.state, lst_ns_nqn(ns), lst_ns_id(ns), text, &error)) {
+        return true;
+    }
+    log_line(LOG_LEVEL_ERROR, "%s", error->message);
+    return false;
+}
+
+static bool front_ns_kept(void *front, const struct lst_ns *ns, char **text, GError **error)
+{
+    Server *server = front;
+
+    return state_read(server->options.state, lst_ns_nqn(ns), lst_ns_id(ns), text, error);
 }
 
 static void append_argument(GString *text, const struct lst_event *event, int index)
@@ -461,16 +481,16 @@ static bool know_ports(Server *server, GError **error)
     return true;
 }
 
-static bool check_pcap_folder(const char *folder, GError **error)
+static bool check_folder(const char *option, const char *folder, GError **error)
 {
     if (folder && access(folder, W_OK | X_OK) < 0) {
-        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--pcap: %s: %s", folder,
+        g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "--%s: %s: %s", option, folder,
                     g_strerror(errno));
         return false;
     }
     if (folder && !g_file_test(folder, G_FILE_TEST_IS_DIR)) {
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
-                    "--pcap: wrong value \"%s\"; allowed: a folder", folder);
+                    "--%s: wrong value \"%s\"; allowed: a folder", option, folder);
         return false;
     }
     return true;
@@ -480,9 +500,6 @@ static bool start_services(Server *server, GError **error)
 {
     const ServerOptions *options = &server->options;
 
-    if (!check_pcap_folder(options->pcap, error)) {
-        return false;
-    }
     if (options->control) {
         server->services[SERVER_CONTROL] = control_new(server, options->control, error);
         server->control_made = server->services[SERVER_CONTROL];
@@ -508,11 +525,13 @@ static void set_limit(Server *server, const char *key, uint64_t value)
 /* What all threads have: the target with its subsystems, but for ports. */
 static Server *server_base(Config *config, const ServerOptions *options, GError **error)
 {
-    static const struct lst_front_ops ops = {
+    const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
         .conn_ready = front_conn_ready,
         .clock = front_clock,
         .serves = front_serves,
+        .ns_keep = options->state ? front_ns_keep : NULL,
+        .ns_kept = options->state ? front_ns_kept : NULL,
         .trace = front_trace,
     };
     g_autoptr(Server) server = g_new0(Server, 1);
@@ -534,7 +553,9 @@ static Server *server_base(Config *config, const ServerOptions *options, GError 
         g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_SYSTEM, "epoll: %s", g_strerror(errno));
         return NULL;
     }
-    if (!setup_faults(server->target, config, error)) {
+    if (!check_folder("pcap", options->pcap, error) ||
+        !check_folder("state", options->state, error) ||
+        !setup_faults(server->target, config, error)) {
         return NULL;
     }
     /* The engine's timers count from now, not from the start of the machine. */

@@ -49,6 +49,7 @@ typedef struct ServerOptions {
     uint64_t seed;
     const char *control; /* path of the control socket; NULL: none */
     const char *pcap;     /* folder for a capture of each connection; NULL: none */
+    const char *state;    /* folder for what namespaces keep over a restart; NULL: nothing */
     uint32_t drain_s;     /* for commands to end after SIGTERM */
     uint32_t connections_max; /* 0: no limit */
     uint32_t handshake_s, idle_s; /* limit_handshake, limit_idle of engine/target.h */

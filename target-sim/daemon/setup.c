@@ -89,7 +89,8 @@ struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNam
     if (!ns || !set_id(ns, "device_uuid", from->uuid, error) ||
         !set_id(ns, "device_nguid", from->nguid, error) ||
         (from->eui64 && !lst_ns_set(ns, "device_eui64", from->eui64, error)) ||
-        !set_number(set_namespace, ns, "ana_grpid", from->ana_grpid, error)) {
+        !set_number(set_namespace, ns, "ana_grpid", from->ana_grpid, error) ||
+        !set_number(set_namespace, ns, "resv_enable", from->resv_enable, error)) {
         return NULL;
     }
     return ns;

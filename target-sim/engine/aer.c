@@ -8,7 +8,7 @@
 #include "engine/ctrl.h"
 
 static const struct notice {
-    uint32_t enable;                     /* bit of Async Event Configuration */
+    uint32_t enable;                     /* bit of Async Event Configuration; 0: always */
     uint32_t dw0;
 } notices[LST_NOTICE_COUNT] = {
     [LST_NOTICE_NS] = { NV_OAES_NS_ATTR,
@@ -16,6 +16,7 @@ static const struct notice {
     [LST_NOTICE_ANA] = { NV_OAES_ANA, NV_AEN(NV_AEN_NOTICE, NV_AEN_ANA_CHANGED, NV_LOG_ANA) },
     [LST_NOTICE_DISCOVERY] = { NV_OAES_DISCOVERY,
                                NV_AEN(NV_AEN_NOTICE, NV_AEN_DISCOVERY_CHANGED, NV_LOG_DISCOVERY) },
+    [LST_NOTICE_RESV] = { 0, NV_AEN(NV_AEN_IO, NV_AEN_RESV_LOG, NV_LOG_RESERVATION) },
 };
 
 void lst_aer_run(struct lst_req *req)
@@ -63,7 +64,7 @@ void lst_aer_flush(struct lst_ctrl *ctrl)
 
 void lst_aer_notify(struct lst_ctrl *ctrl, enum lst_notice notice)
 {
-    if (ctrl->aer.config & notices[notice].enable) {
+    if (!notices[notice].enable || (ctrl->aer.config & notices[notice].enable)) {
         ctrl->aer.pending |= 1u << notice;
         lst_aer_flush(ctrl);
     }

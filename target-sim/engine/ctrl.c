@@ -105,6 +105,7 @@ void lst_ctrl_destroy(struct lst_ctrl *ctrl)
     if (ctrl->discovery_log) {
         g_byte_array_unref(ctrl->discovery_log);
     }
+    lst_resv_log_reset(ctrl);
     g_free(ctrl->errors);
     g_free(ctrl->local_addr);
     g_free(ctrl);

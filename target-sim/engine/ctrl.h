@@ -23,6 +23,7 @@
 
 #include "engine/io.h"
 #include "engine/model.h"
+#include "engine/resv_cmd.h"
 #include "lockstep/nvme.h"
 #include "lockstep/nvme_fabrics.h"
 
@@ -101,6 +102,8 @@ struct lst_req {
     uint32_t data_max;
     uint8_t *data;                       /* the transport's buffer */
     struct lst_ns *ns;                   /* holds a reference */
+    enum lst_resv_part resv_part;
+    GList resv_link;                     /* of lst_ns_resv */
     /* Compare: what the media hold; data_len bytes of the target's pool */
     uint8_t *scratch;
     struct lst_io io;
@@ -155,6 +158,7 @@ struct lst_ctrl {
     /* ring of LST_ERROR_LOG_ENTRIES, made at the first error */
     struct nv_log_error *errors;
     uint64_t error_count;
+    struct lst_resv_log *resv_log;       /* NULL: no pages, no masks */
     GByteArray *discovery_log;           /* the snapshot that is being read; NULL: none yet */
 };
 

@@ -348,6 +348,10 @@ static const struct feature features[256] = {
     [NV_FEAT_HOST_BEHAVIOR] = FEATURE(false, CHANGEABLE, 512, NULL, host_behavior),
     [NV_FEAT_COMMAND_SET_PROFILE] = FEATURE(false, CHANGEABLE, 0, NULL, profile),
     [NV_FEAT_HOST_ID] = { true, true, 0, 16, NULL, get_host_id, set_host_id, check_host_id },
+    [NV_FEAT_RESV_NOTICE_MASK] = { true, false, PER_NS, 0, NULL, lst_resv_get_mask,
+                                   lst_resv_set_mask, NULL },
+    [NV_FEAT_RESV_PERSIST] = { true, false, PER_NS, 0, NULL, lst_resv_get_persist,
+                               lst_resv_set_persist, NULL },
     [NV_FEAT_WRITE_PROTECT] = FEATURE(false, PER_NS, 0, NULL, write_protect),
 };
 
@@ -439,6 +443,7 @@ void lst_features_reset(struct lst_ctrl *ctrl)
     ctrl->features.write_cache = true;
     ctrl->features.timestamp_at_ns = ctrl->target->now_ns;
     ctrl->aer.config = 0;
+    lst_resv_log_reset(ctrl);
 }
 
 void lst_features_log(const struct lst_ctrl *ctrl, uint32_t *entries)

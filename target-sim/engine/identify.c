@@ -74,7 +74,7 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->nn = LST_NSID_MAX;
     id->mnan = LST_NSID_MAX;
     id->oncs = NV_ONCS_COMPARE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT |
-               NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY;
+               NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY | NV_ONCS_RESERVATIONS;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = 1;
     return NV_SC_SUCCESS;
@@ -114,6 +114,7 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     id->ncap = ns->blocks;
     id->nuse = ns->blocks;
     id->nmic = NV_NMIC_SHARED;
+    id->rescap = lst_resv_capabilities(ns);
     id->dlfeat = NV_DLFEAT_READ_ZEROES | NV_DLFEAT_WZ_DEALLOCATE;
     id->anagrpid = ns->ana_grpid;
     id->nsattr = ns->write_protected ? NV_NSATTR_WRITE_PROTECTED : 0;
@@ -133,6 +134,7 @@ static uint16_t identify_ns_independent(struct lst_req *req, uint8_t *data)
         return status;
     }
     id->nmic = NV_NMIC_SHARED;
+    id->rescap = lst_resv_capabilities(ns);
     id->anagrpid = ns->ana_grpid;
     id->nsattr = ns->write_protected ? NV_NSATTR_WRITE_PROTECTED : 0;
     id->nstat = 1;

@@ -245,5 +245,13 @@ const struct lst_command lst_io_commands[256] = {
     [NV_IO_COMPARE] = { LST_CMD_NS | LST_CMD_IN, rw_length, compare_run },
     [NV_IO_WRITE_ZEROES] = { LST_CMD_NS | LST_CMD_WRITES, no_data_length, write_zeroes_run },
     [NV_IO_DSM] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, dsm_length, dsm_run },
+    [NV_IO_RESV_REGISTER] = { LST_CMD_NS | LST_CMD_IN, lst_resv_keys_length,
+                              lst_resv_register_run },
+    [NV_IO_RESV_REPORT] = { LST_CMD_NS | LST_CMD_OUT, lst_resv_report_length,
+                            lst_resv_report_run },
+    [NV_IO_RESV_ACQUIRE] = { LST_CMD_NS | LST_CMD_IN, lst_resv_keys_length,
+                             lst_resv_acquire_run },
+    [NV_IO_RESV_RELEASE] = { LST_CMD_NS | LST_CMD_IN, lst_resv_release_length,
+                             lst_resv_release_run },
     [NV_IO_VERIFY] = { LST_CMD_NS, no_data_length, verify_run },
 };

@@ -30,6 +30,8 @@ enum lst_limits {
     LST_AER_MAX = 4,
     /* ACL is this less one; Abort completes at once, so it is never reached */
     LST_ABORT_MAX = 4,
+    LST_REGISTRANTS_MAX = 256,           /* hosts registered with a namespace */
+    LST_RESV_PAGES = 32,                 /* reservation notifications that wait to be read */
     LST_ERROR_LOG_ENTRIES = 64,          /* ELPE is this less one */
     LST_READY_TIMEOUT_500MS = 15,        /* CAP.TO and CRTO; enabling takes no time at all */
     LST_KAS_100MS = 10,                  /* keep-alive granularity: one second */

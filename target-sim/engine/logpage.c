@@ -104,9 +104,14 @@ static void fill_features(struct lst_req *req, GByteArray *log)
     lst_features_log(req->queue->ctrl, append_zeroes(log, 256 * sizeof(uint32_t)));
 }
 
+static void fill_reservation(struct lst_req *req, GByteArray *log)
+{
+    lst_resv_log_page(req->queue->ctrl, append_zeroes(log, sizeof(struct nv_log_reservation)));
+}
+
 static void fill_supported(struct lst_req *req, GByteArray *log);
 
-enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY };
+enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION };
 
 static const struct log_page {
     /* NULL but listed: the discovery snapshot */
@@ -123,6 +128,7 @@ static const struct log_page {
     [NV_LOG_EFFECTS] = { fill_effects, true, false, ACK_NONE },
     [NV_LOG_ANA] = { fill_ana, true, false, ACK_ANA },
     [NV_LOG_FEATURES] = { fill_features, true, true, ACK_NONE },
+    [NV_LOG_RESERVATION] = { fill_reservation, true, false, ACK_RESERVATION },
     [NV_LOG_DISCOVERY] = { NULL, false, true, ACK_DISCOVERY },
 };
 
@@ -181,6 +187,10 @@ static void acknowledge(struct lst_ctrl *ctrl, enum ack ack)
         break;
     case ACK_DISCOVERY:
         lst_aer_acknowledge(ctrl, LST_NOTICE_DISCOVERY);
+        break;
+    case ACK_RESERVATION:
+        lst_resv_log_drop(ctrl);
+        lst_aer_acknowledge(ctrl, LST_NOTICE_RESV);
         break;
     case ACK_NONE:
         break;

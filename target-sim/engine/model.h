@@ -17,8 +17,14 @@
 
 struct lst_ctrl;
 
-/* Which notice a change causes; each has its bit in Async Event Configuration. */
-enum lst_notice { LST_NOTICE_NS, LST_NOTICE_ANA, LST_NOTICE_DISCOVERY, LST_NOTICE_COUNT };
+/* Which notice a change causes; most have a bit in Async Event Configuration. */
+enum lst_notice {
+    LST_NOTICE_NS,
+    LST_NOTICE_ANA,
+    LST_NOTICE_DISCOVERY,
+    LST_NOTICE_RESV,
+    LST_NOTICE_COUNT
+};
 
 struct lst_target {
     struct lst_front_ops ops;
@@ -81,6 +87,7 @@ struct lst_ns {
     bool attached;
     bool enabled;
     bool removed;
+    bool restored;                       /* what was kept for it has been taken up */
     bool write_protected;
     unsigned users;                      /* commands that hold a pointer to it */
     void *backend;
@@ -91,6 +98,7 @@ struct lst_ns {
     uint8_t uuid[16];
     uint8_t nguid[16];
     uint8_t eui64[8];
+    struct lst_ns_resv *resv;            /* NULL: never had resv_enable */
 };
 
 struct lst_referral {
@@ -171,6 +179,14 @@ void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);
 /* Tells all controllers: a Linux host looks again only if told, even about its own change. */
 void lst_ns_write_protect(struct lst_ns *ns, bool protect);
+/*
+ * ns_state.c: the front is given what it has to keep, or told that there is nothing. False if it
+ * could not: then nothing may have changed for the host.
+ */
+bool lst_ns_keep(const struct lst_ns *ns);
+void lst_ns_forget(const struct lst_ns *ns);
+/* Takes up what is kept, once; errors as lst_ns_enable(). */
+bool lst_ns_restore(struct lst_ns *ns, GError **err);
 /* Takes it out of its subsystem; it lives on while commands use it. */
 void lst_ns_drop(struct lst_ns *ns, void (*done)(void *backend));
 

@@ -87,6 +87,11 @@ uint32_t lst_ns_id(const struct lst_ns *ns)
     return ns->nsid;
 }
 
+const char *lst_ns_nqn(const struct lst_ns *ns)
+{
+    return ns->subsys->nqn;
+}
+
 bool lst_ns_enabled(const struct lst_ns *ns)
 {
     return ns->enabled;
@@ -110,6 +115,7 @@ static void ns_free_if_unused(struct lst_ns *ns)
     if (ns->done) {
         ns->done(ns->backend);
     }
+    g_free(ns->resv);
     g_free(ns);
 }
 
@@ -134,6 +140,7 @@ void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns, void (*d
 {
     g_assert(ns->subsys == subsys);
     lst_ns_enable(ns, false, NULL);
+    lst_ns_forget(ns);
     lst_ns_drop(ns, done);
 }
 
@@ -176,6 +183,9 @@ bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err)
     if (enable && !ns->attached) {
         g_set_error(err, LST_ERROR, LST_ERROR_STATE,
                     "enable: '1' is not allowed: namespace %u has no media yet", ns->nsid);
+        return false;
+    }
+    if (enable && !lst_ns_restore(ns, err)) {
         return false;
     }
     ns->enabled = enable;
@@ -281,6 +291,29 @@ static char *get_ana_grpid(const void *object)
     return g_strdup_printf("%u", ((const struct lst_ns *)object)->ana_grpid);
 }
 
+static bool set_resv_enable(void *object, const char *key, const char *value, GError **err)
+{
+    struct lst_ns *ns = object;
+    bool enable;
+
+    if (!lst_parse_bool(key, value, &enable, err) || !must_be_disabled(ns, key, value, err)) {
+        return false;
+    }
+    if (enable != lst_resv_enabled(ns->resv)) {
+        lst_resv_set_enabled(ns, enable, ns->subsys->target->ops.ns_keep);
+        /* When it begins, something may be kept that is still to be restored. */
+        if (!enable) {
+            lst_ns_keep(ns);
+        }
+    }
+    return true;
+}
+
+static char *get_resv_enable(const void *object)
+{
+    return g_strdup(lst_resv_enabled(((const struct lst_ns *)object)->resv) ? "1" : "0");
+}
+
 static bool set_enable(void *object, const char *key, const char *value, GError **err)
 {
     bool enable;
@@ -298,6 +331,7 @@ static const struct lst_attr ns_attrs[] = {
     { "device_nguid", set_nguid, get_nguid },
     { "device_eui64", set_eui64, get_eui64 },
     { "ana_grpid", set_ana_grpid, get_ana_grpid },
+    { "resv_enable", set_resv_enable, get_resv_enable },
     { "enable", set_enable, get_enable },
 };
 

@@ -59,11 +59,12 @@ static uint16_t find_namespace(struct lst_req *req)
     }
     req->ns = ns;
     lst_ns_ref(ns);
+    lst_resv_enter(req);
     status = lst_ana_status(req->queue->ctrl, ns);
     if (!status && ns->write_protected && (req->command->flags & LST_CMD_WRITES)) {
         status = lst_no_retry(NV_SC_NS_WRITE_PROTECTED);
     }
-    return status;
+    return status ? status : lst_resv_check(req);
 }
 
 static uint16_t check_flags(const struct lst_req *req)
@@ -120,14 +121,27 @@ uint16_t lst_req_length_error(struct lst_req *req)
 
 void lst_req_execute(struct lst_req *req)
 {
+    uint16_t status;
+
     /* Data may have taken their time: the association can be gone, or the controller reset. */
     if (req->queue->connected && !req->queue->ctrl) {
         lst_req_complete(req, NV_SC_ABORT_SQ_DELETION);
     } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) &&
                !(req->command->flags & LST_CMD_DISABLED)) {
         lst_req_complete(req, lst_no_retry(NV_SC_COMMAND_SEQUENCE));
+    } else if (req->ns && (status = lst_resv_check(req))) {
+        lst_req_complete(req, status);
     } else {
         req->command->run(req);
+    }
+}
+
+static void drop_namespace(struct lst_req *req)
+{
+    if (req->ns) {
+        lst_resv_leave(req);
+        lst_ns_unref(req->ns);
+        req->ns = NULL;
     }
 }
 
@@ -161,20 +175,14 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
         req->command->flags & LST_CMD_CONNECT) {
         req->cqe.sqhd = NVF_SQHD_NO_FLOW_CONTROL;
     }
-    if (req->ns) {
-        lst_ns_unref(req->ns);
-        req->ns = NULL;
-    }
+    drop_namespace(req);
     queue->ops->complete(req);
 }
 
 void lst_req_release(struct lst_req *req)
 {
     g_assert(!req->at_backend);
-    if (req->ns) {
-        lst_ns_unref(req->ns);
-        req->ns = NULL;
-    }
+    drop_namespace(req);
     if (req->scratch) {
         lst_pool_put(&req->queue->target->pool, req->scratch, req->data_len);
         req->scratch = NULL;

@@ -95,6 +95,11 @@ void lst_target_remove_subsys(struct lst_target *target, struct lst_subsys *subs
         lst_port_remove_subsys(g_ptr_array_index(target->ports, i), subsys, NULL);
     }
     lst_ctrls_drop(target, ctrl_of_subsys, subsys);
+    for (uint32_t nsid = 1; nsid <= LST_NSID_MAX; nsid++) {
+        if (subsys->ns[nsid]) {
+            lst_ns_forget(subsys->ns[nsid]);
+        }
+    }
     g_hash_table_remove(target->by_nqn, subsys->nqn);
     g_ptr_array_remove(target->subsystems, subsys);
     lst_subsys_free(subsys);

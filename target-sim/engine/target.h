@@ -67,6 +67,18 @@ struct lst_front_ops {
      * configuration. May be NULL: it does. Else a Connect is told Controller Busy.
      */
     bool (*serves)(void *front, const char *subnqn);
+    /*
+     * Keep @text for the namespace, which lst_ns_nqn() and lst_ns_id() name, over a restart; NULL:
+     * keep nothing any more. True once it is safe. May be NULL: then nothing survives a restart,
+     * and hosts are told so (RESCAP).
+     */
+    bool (*ns_keep)(void *front, const struct lst_ns *ns, const char *text);
+    /*
+     * What is kept, asked for when a namespace is first enabled. *text: for g_free(), NULL if there
+     * is nothing. False with an error if it cannot be read: then the namespace stays disabled. May
+     * be NULL only if ns_keep is.
+     */
+    bool (*ns_kept)(void *front, const struct lst_ns *ns, char **text, GError **err);
     /* An event; see trace.h. Must not call into the engine. May be NULL. */
     void (*trace)(void *front, const struct lst_event *event);
 };
@@ -167,7 +179,7 @@ const char *lst_subsys_host(const struct lst_subsys *subsys, unsigned index);
 struct lst_ns *lst_subsys_add_ns(struct lst_subsys *subsys, uint32_t nsid, GError **err);
 struct lst_ns *lst_subsys_find_ns(struct lst_subsys *subsys, uint32_t nsid);
 /*
- * Disables and removes it. Requests in flight finish; @done (may be NULL) is called when the last
+ * Disables and removes it; what was kept for it is forgotten. Requests in flight finish; @done (may be NULL) is called when the last
  * has: then the backend may be freed.
  */
 void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns,
@@ -179,6 +191,7 @@ void lst_subsys_remove_ns(struct lst_subsys *subsys, struct lst_ns *ns,
  *   device_nguid   the same form or 32 hex digits, all 0 = none (default: the UUID's bytes)
  *   device_eui64   16 hex digits, all 0 = none (default: none)
  *   ana_grpid      1..128 (default 1)
+ *   resv_enable    0 or 1 (default 0): reservations. 0 forgets what was registered and held
  *   enable         0 or 1, as lst_ns_enable()
  * All but ana_grpid and enable: only while disabled. Errors: KEY, VALUE, STATE.
  */
@@ -196,11 +209,14 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
                    GError **err);
 /*
  * lst_ns_enable: make it visible to hosts or hide it; hosts get a notice. Enabling needs media:
- * else STATE.
+ * else STATE. The first time it takes up what lst_front_ops.ns_kept has for it: VALUE if that is
+ * not what ns_keep was given, or the front's error.
  */
 bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err);
 bool lst_ns_enabled(const struct lst_ns *ns);
 uint32_t lst_ns_id(const struct lst_ns *ns);
+/* Of its subsystem. */
+const char *lst_ns_nqn(const struct lst_ns *ns);
 /* What lst_ns_attach() was given last, or NULL. */
 void *lst_ns_backend(const struct lst_ns *ns);
 

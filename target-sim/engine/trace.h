@@ -37,6 +37,8 @@
     X(CTRL_IDLE, "ctrl_idle", INFO, "cntlid", "") \
     X(FAULT, "fault", INFO, "pdu", "count") \
     X(COMMAND_FAILED, "command_failed", INFO, "opcode", "status") \
+    X(RESERVATION, "reservation", DEBUG, "nsid", "type") \
+    X(STATE_NOT_KEPT, "state_not_kept", WARN, "nsid", "") \
     X(AEN_SENT, "aen_sent", DEBUG, "dw0", "") \
     X(BACKEND_FAILED, "backend_failed", WARN, "op", "status")
 

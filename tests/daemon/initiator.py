@@ -11,8 +11,14 @@ ICREQ, ICRESP, CAPSULE_CMD, CAPSULE_RESP, H2C_DATA, C2H_DATA, R2T = 0, 1, 4, 5, 
 F_LAST, F_SUCCESS = 4, 8
 FLUSH, WRITE, READ, FABRICS = 0x00, 0x01, 0x02, 0x7F
 IN_CAPSULE, TRANSPORT = 0x01, 0x5A  # SGL descriptor types: offset; transport data block
-HOST_ID = bytes(range(16))
-HOST_NQN = b"nqn.2014-08.org.nvmexpress:uuid:00010203-0405-0607-0809-0a0b0c0d0e0f"
+
+
+def host_id(host):
+    return bytes(range(15)) + bytes([15 + host])
+
+
+def host_nqn(host):
+    return f"nqn.2014-08.org.nvmexpress:uuid:00010203-0405-0607-0809-0a0b0c0d0e{15 + host:02x}".encode()
 
 
 def icreq(digests=0):
@@ -50,14 +56,14 @@ def capsule(entry, data=b""):
 class Queue:
     """One connection after a successful Connect."""
 
-    def __init__(self, address, subnqn, qid=0, cntlid=0xFFFF, entries=32, seconds=20, kato_ms=0):
+    def __init__(self, address, subnqn, qid=0, cntlid=0xFFFF, entries=32, seconds=20, kato_ms=0, host=0):
         self.sock = socket.create_connection(address, timeout=seconds)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         icresp = handshake(self.sock)
         assert icresp[0] == ICRESP
         self.max_h2c_data = struct.unpack_from("<I", icresp, 12)[0]
-        connect = HOST_ID + struct.pack("<H", cntlid)
-        connect = connect.ljust(256, b"\0") + subnqn.encode().ljust(256, b"\0") + HOST_NQN.ljust(512, b"\0")
+        connect = host_id(host) + struct.pack("<H", cntlid)
+        connect = connect.ljust(256, b"\0") + subnqn.encode().ljust(256, b"\0") + host_nqn(host).ljust(512, b"\0")
         fields = struct.pack("<HHHBxI", 0, qid, entries - 1, 0, kato_ms)
         self.cid = 0
         self.cntlid = self.command(FABRICS, 1, connect, fields, in_capsule=True)[0] & 0xFFFF
@@ -118,13 +124,13 @@ def rw_dwords(lba, blocks):
 
 
 class Controller:
-    """An Admin queue with the controller enabled, and one I/O queue."""
+    """An Admin queue with the controller enabled, and one I/O queue; host: which of many we are."""
 
-    def __init__(self, address, subnqn, entries=128):
-        self.admin = Queue(address, subnqn)
+    def __init__(self, address, subnqn, entries=128, host=0):
+        self.admin = Queue(address, subnqn, host=host)
         # Property Set of CC (14h): EN, IOSQES 6, IOCQES 4.
         self.admin.command(FABRICS, 0, b"", struct.pack("<B3xIQ", 0, 0x14, 1 | 6 << 16 | 4 << 20))
-        self.io = Queue(address, subnqn, qid=1, cntlid=self.admin.cntlid, entries=entries)
+        self.io = Queue(address, subnqn, qid=1, cntlid=self.admin.cntlid, entries=entries, host=host)
 
     def __enter__(self):
         return self

@@ -16,7 +16,7 @@ class CommandLine(Case):
         result = run("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         for option in ("config subsystems paths namespaces size block-size backend listen advertise "
-                       "inline-data-size max-queue-size max-queues ana media ready-file seed log "
+                       "inline-data-size max-queue-size max-queues resv-enable ana media ready-file state seed log "
                        "die-with-parent help version").split():
             self.assertIn(f"\n  --{option}", result.stdout)
         self.assertIn("Examples:", result.stdout)
@@ -61,6 +61,7 @@ class CommandLine(Case):
             ("--inline-data-size", "100", "a multiple of 16 from 0 to 65536"),
             ("--max-queue-size", "15", number(16, 1024)),
             ("--max-queues", "0", number(1, 1024)),
+            ("--resv-enable", "yes", number(0, 1)),
             ("--ana", "good", "optimized, non-optimized, inaccessible, persistent-loss or change; "
              "one for all paths, or one per path separated by commas"),
             ("--media", "disk", "PRESET[,key=value...], PRESET one of null, ram, p3700, tlc, optane"),

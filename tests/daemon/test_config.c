@@ -42,7 +42,7 @@ static const char complete[] =
     "         \"device\": {\"nguid\": \"ef90689c-6c46-d44c-89c1-4067801309a8\",\n"
     "                    \"path\": \"/dev/vdb\",\n"
     "                    \"uuid\": \"00010203-0405-0607-0809-0a0b0c0d0e0f\"},\n"
-    "         \"enable\": 1, \"nsid\": 5, \"resv\": {\"enable\": \"0\"}},\n"
+    "         \"enable\": 1, \"nsid\": 5, \"resv\": {\"enable\": \"1\"}},\n"
     "        {\"device\": {\"path\": \"ram:1M?block_size=4096\"}, \"enable\": 0, \"nsid\": \"6\",\n"
     "         \"lockstep\": {\"media\": \"p3700,read_ns=1\"}}\n"
     "      ],\n"

@@ -283,7 +283,7 @@ class Notices(ControlCase):
             self.assertEqual(control.list("ports/2/subsystems"), [])
 
     def test_host_that_is_not_allowed_any_more_is_dropped(self):
-        host = initiator.HOST_NQN.decode()
+        host = initiator.host_nqn(0).decode()
         config = changed(lambda c: (c["subsystems"][0]["attr"].update(allow_any_host=0),
                                     c["hosts"].append({"nqn": host}),
                                     c["subsystems"][0]["allowed_hosts"].append(host)))

@@ -11,7 +11,7 @@ from initiator import receive
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "scripts/target-control"
 NQN, UUID = "blktests-subsystem-1", "91fdba0d-f87b-4c25-b80f-db7be1418b9e"
-HOST = initiator.HOST_NQN.decode()
+HOST = initiator.host_nqn(0).decode()
 
 
 class TargetControl(Case):

@@ -75,6 +75,26 @@ static void conn_ready(void *front, struct lst_conn *conn)
     link->ready = true;
 }
 
+static bool ns_keep(void *front, const struct lst_ns *ns, const char *text)
+{
+    Rig *rig = front;
+
+    if (ns == rig->ns && !rig->keep_fails) {
+        g_free(rig->kept);
+        rig->kept = g_strdup(text);
+    }
+    return !rig->keep_fails;
+}
+
+static bool ns_kept(void *front, const struct lst_ns *ns, char **text, GError **err)
+{
+    Rig *rig = front;
+
+    (void)err;
+    *text = lst_ns_id(ns) == 1 ? g_strdup(rig->kept) : NULL;
+    return true;
+}
+
 static uint64_t clock_now(void *front)
 {
     return ((Rig *)front)->now;
@@ -123,12 +143,14 @@ Rig *rig_new(void)
     return rig_new_sized(RIG_BLOCKS);
 }
 
-Rig *rig_new_sized(uint64_t blocks)
+static Rig *new_rig(uint64_t blocks, bool keeping)
 {
-    static const struct lst_front_ops ops = { .io_submit = io_submit,
-                                              .conn_ready = conn_ready,
-                                              .clock = clock_now,
-                                              .trace = trace };
+    const struct lst_front_ops ops = { .io_submit = io_submit,
+                                       .conn_ready = conn_ready,
+                                       .clock = clock_now,
+                                       .ns_keep = keeping ? ns_keep : NULL,
+                                       .ns_kept = keeping ? ns_kept : NULL,
+                                       .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 
     rig->links = g_ptr_array_new();
@@ -143,6 +165,16 @@ Rig *rig_new_sized(uint64_t blocks)
     return rig;
 }
 
+Rig *rig_new_sized(uint64_t blocks)
+{
+    return new_rig(blocks, false);
+}
+
+Rig *rig_new_keeping(void)
+{
+    return new_rig(RIG_BLOCKS, true);
+}
+
 void rig_free(Rig *rig)
 {
     while (rig->links->len > 0) {
@@ -153,6 +185,7 @@ void rig_free(Rig *rig)
     }
     lst_target_free(rig->target);
     g_free(rig->media.bytes);
+    g_free(rig->kept);
     g_ptr_array_free(rig->links, TRUE);
     g_free(rig);
 }
@@ -432,6 +465,8 @@ RigLink *rig_admin_to(Rig *rig, struct lst_port *port, const char *subnqn,
     RigLink *link = rig_link(rig, port, config ? config : &defaults);
     struct nvf_connect_data data = rig_connect_data(subnqn, NV_CNTLID_DYNAMIC);
 
+    link->who = rig->who;
+    data.hostid[15] ^= link->who;
     connect_link(link, 0, kato_ms, &data);
     rig_enable(link);
     return link;
@@ -448,6 +483,8 @@ RigLink *rig_io(Rig *rig, const RigLink *admin, uint16_t qid, const HostQueueCon
     RigLink *link = rig_link(rig, NULL, config ? config : &defaults);
     struct nvf_connect_data data = rig_connect_data(NULL, admin->cntlid);
 
+    link->who = admin->who;
+    data.hostid[15] ^= link->who;
     connect_link(link, qid, 0, &data);
     return link;
 }

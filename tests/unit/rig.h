@@ -47,6 +47,9 @@ typedef struct Rig {
     RigMedia media;                     /* of namespace 1 */
     uint64_t now;                       /* ns */
     GPtrArray *links;                   /* RigLink, owned */
+    uint8_t who;                        /* which host connects: changes the host identifier */
+    char *kept;                         /* of rig_new_keeping(): namespace 1's state, or NULL */
+    bool keep_fails;
     bool defer;                         /* keep requests in ios instead of executing them */
     GQueue ios;                         /* struct lst_io, oldest first */
     unsigned ios_by_op[LST_IO_OP_COUNT];
@@ -74,6 +77,7 @@ struct RigLink {
     bool reset;                         /* with a TCP reset */
     bool fault_expected;                /* else a fault of the host queue fails the test */
     uint16_t cntlid;                    /* from Connect */
+    uint8_t who;                        /* Rig.who when it connected */
 };
 
 /* What became of a command. */
@@ -89,6 +93,8 @@ typedef struct RigResult {
 Rig *rig_new(void);
 /* The same with a namespace of @blocks blocks. */
 Rig *rig_new_sized(uint64_t blocks);
+/* The same, with a front that keeps namespace 1's state. */
+Rig *rig_new_keeping(void);
 /* Frees links, requests and target. */
 void rig_free(Rig *rig);
 
