@@ -38,6 +38,7 @@ enum {
     NV_CQE_BYTES = 16,
     NV_IDENTIFY_BYTES = 4096,
     NV_CNTLID_MAX = 0xffef,          /* the highest identifier a controller may have */
+    NV_CNTLID_STATIC = 0xfffe,       /* Connect: any static controller */
     NV_CNTLID_DYNAMIC = 0xffff,      /* Connect: let the controller choose */
     NV_NQN_FIELD = 256,              /* bytes of an NQN field, with the terminating zero */
     NV_NQN_MAX = 223,                /* characters of an NQN */
@@ -359,8 +360,11 @@ enum nv_cns {
     NV_CNS_ALLOCATED_NS = 0x11,
     NV_CNS_NS_CTRL_LIST = 0x12,
     NV_CNS_CTRL_LIST = 0x13,
+    NV_CNS_ALLOCATED_CSI_NS_LIST = 0x1a,
+    NV_CNS_ALLOCATED_CSI_NS = 0x1b,
     NV_CNS_COMMAND_SETS = 0x1c,
 };
+enum { NV_CTRL_LIST_MAX = 2047 };        /* identifiers in a controller list */
 enum nv_csi { NV_CSI_NVM = 0, NV_CSI_KV = 1, NV_CSI_ZNS = 2 };
 
 struct nv_id_power_state {
@@ -787,7 +791,7 @@ enum nv_resv_notice {
 };
 
 /* 00h and 12h: 256 dwords, one per log page or feature. */
-enum nv_supported_log { NV_LSUPP = 1 << 0 };
+enum nv_supported_log { NV_LSUPP = 1 << 0, NV_LIDS_PARAMETER_SHIFT = 16 };
 enum nv_supported_feature {
     NV_FSUPP = 1 << 0,
     NV_FSP_UDCC = 1 << 1,            /* changes user data content (unused) */

@@ -145,6 +145,20 @@ NV_OFFSET_ASSERT(struct nvf_discovery_entry, subnqn, 256);
 NV_OFFSET_ASSERT(struct nvf_discovery_entry, traddr, 512);
 NV_OFFSET_ASSERT(struct nvf_discovery_entry, tsas, 768);
 
+/* Behind an entry of the extended form; then attributes, of which there may be none. */
+struct nvf_discovery_extension {
+    uint32_t tel;                        /* bytes of the entry with all that belongs to it */
+    uint16_t numexat;
+    uint8_t rsvd1030[2];
+};
+NV_SIZE_ASSERT(struct nvf_discovery_extension, 8);
+
+/* Log specific field of Get Log Page 70h. */
+enum nvf_lsp_discovery {
+    NVF_LSP_EXTDLPE = 1 << 0,            /* extended entries */
+    NVF_LSP_PLEO = 1 << 1,               /* of the port only that is asked */
+};
+
 enum nvf_trtype {
     NVF_TRTYPE_RDMA = 1,
     NVF_TRTYPE_FC = 2,

@@ -28,6 +28,12 @@ const ParseName config_ana_states[] = {
 };
 
 /* NVMe base, log page 70h, TREQ bits 1:0; the names are nvmet's. */
+const ParseName config_controller_models[] = {
+    {"dynamic", 0},
+    {"static", 1},
+    {NULL, 0},
+};
+
 const ParseName config_treqs[] = {
     {"not specified", 0},
     {"required", 1},

@@ -53,6 +53,7 @@ typedef enum ConfigBackend {
 
 extern const ParseName config_adrfams[];
 extern const ParseName config_ana_states[]; /* values of the ANA log page */
+extern const ParseName config_controller_models[]; /* Connect: Base 2.0, 3.1.1 */
 extern const ParseName config_treqs[];      /* values of TREQ in a discovery entry */
 
 /* Where a namespace's blocks are: the text "device.path" taken apart. */
@@ -89,6 +90,7 @@ typedef struct ConfigSubsystem {
     uint32_t version;    /* as in the property VS */
     uint32_t cntlid_min;
     uint32_t cntlid_max;
+    unsigned controller_model; /* 0: dynamic */
     uint32_t qid_max;    /* I/O queues of one controller */
     uint32_t max_queue_size; /* entries; 0: what the port allows */
     GPtrArray *namespaces; /* of ConfigNamespace * */

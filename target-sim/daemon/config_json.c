@@ -276,6 +276,7 @@ static const JsonKey attr_keys[] = {
 };
 
 static const JsonKey subsystem_lockstep_keys[] = {
+    {"controller_model", NAME(ConfigSubsystem, controller_model, config_controller_models)},
     {"max_queue_size", .read = read_queue_size,
      .offset = offsetof(ConfigSubsystem, max_queue_size)},
     {.name = NULL},

@@ -16,7 +16,8 @@ static const struct {
     const char *prefix, *group;
     size_t cut; /* bytes of the attribute's name that the key has not */
 } groups[] = {
-    /* Ours, though it is called as theirs. */
+    /* Ours, though they are called as theirs. */
+    {"attr_controller_model", "lockstep", sizeof("attr_") - 1},
     {"attr_max_queue_size", "lockstep", sizeof("attr_") - 1},
 #define GROUP(prefix, name) {prefix, name, sizeof(prefix) - 1}
     GROUP("addr_", "addr"),

@@ -76,6 +76,9 @@ static bool set_subsystem_attributes(struct lst_subsys *subsystem, const ConfigS
                       error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_max", from->cntlid_max, error) &&
            set_number(set_subsystem, subsystem, "attr_cntlid_min", from->cntlid_min, error) &&
+           lst_subsys_set(subsystem, "attr_controller_model",
+                          parse_name_of(config_controller_models, from->controller_model),
+                          error) &&
            set_number(set_subsystem, subsystem, "attr_qid_max", from->qid_max, error) &&
            set_number(set_subsystem, subsystem, "attr_max_queue_size", from->max_queue_size,
                       error);

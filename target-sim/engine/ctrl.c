@@ -2,7 +2,7 @@
 /*
  * Controllers: their making by Connect, enable, reset and shutdown, their queues, their end.
  * Not here: Connect's checks (fabrics.c), commands (req.c), timers (keepalive.c).
- * NVM Express Base 2.0, 3.1 to 3.6 (dynamic controller model).
+ * NVM Express Base 2.0, 3.1 to 3.6.
  */
 #include "engine/ctrl.h"
 
@@ -33,10 +33,17 @@ static uint16_t cntlid_alloc(struct lst_subsys *subsys)
     return 0;
 }
 
+/* The static controller that a host names, if nobody has it; 0: somebody has. */
+static uint16_t cntlid_take(const struct lst_subsys *subsys, uint16_t cntlid)
+{
+    return g_hash_table_contains(subsys->ctrls, GUINT_TO_POINTER(cntlid)) ? 0 : cntlid;
+}
+
 struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys,
                               const struct nvf_connect_data *data, uint32_t kato_ms)
 {
-    uint16_t cntlid = cntlid_alloc(subsys);
+    bool any = data->cntlid == NV_CNTLID_DYNAMIC || data->cntlid == NV_CNTLID_STATIC;
+    uint16_t cntlid = any ? cntlid_alloc(subsys) : cntlid_take(subsys, data->cntlid);
     struct lst_ctrl *ctrl;
 
     if (!cntlid) {

@@ -160,6 +160,7 @@ struct lst_ctrl {
     uint64_t error_count;
     struct lst_resv_log *resv_log;       /* NULL: no pages, no masks */
     GByteArray *discovery_log;           /* the snapshot that is being read; NULL: none yet */
+    unsigned discovery_lsp;              /* which form it has */
 };
 
 /* ---- req.c */
@@ -175,7 +176,7 @@ void lst_req_complete(struct lst_req *req, uint16_t status);
 void lst_req_release(struct lst_req *req);
 
 /* ---- ctrl.c */
-/* Makes a controller for Connect; NULL if no CNTLID is free. */
+/* Makes a controller for Connect, with the CNTLID of @data or a free one; NULL if it is not free. */
 struct lst_ctrl *lst_ctrl_new(struct lst_queue *admin, struct lst_subsys *subsys,
                               const struct nvf_connect_data *data, uint32_t kato_ms);
 struct lst_ctrl *lst_ctrl_find(const struct lst_subsys *subsys, uint16_t cntlid);
@@ -205,6 +206,13 @@ uint16_t lst_property_set(struct lst_ctrl *ctrl, uint32_t offset, unsigned size,
 /* ---- identify.c, features.c, logpage.c, discovery.c, ana.c: for the Admin command table */
 uint16_t lst_identify_length(struct lst_req *req, uint32_t *len);
 void lst_identify_run(struct lst_req *req);
+/* identify_lists.c: for the table by CNS; @data is zeroed */
+uint16_t lst_identify_active(struct lst_req *req, uint8_t *data);
+uint16_t lst_identify_active_csi(struct lst_req *req, uint8_t *data);
+uint16_t lst_identify_allocated(struct lst_req *req, uint8_t *data);
+uint16_t lst_identify_allocated_csi(struct lst_req *req, uint8_t *data);
+uint16_t lst_identify_ctrls(struct lst_req *req, uint8_t *data);
+uint16_t lst_identify_ns_ctrls(struct lst_req *req, uint8_t *data);
 uint16_t lst_feature_get_length(struct lst_req *req, uint32_t *len);
 uint16_t lst_feature_set_length(struct lst_req *req, uint32_t *len);
 void lst_feature_get_run(struct lst_req *req);
@@ -215,8 +223,8 @@ uint16_t lst_log_length(struct lst_req *req, uint32_t *len);
 void lst_log_run(struct lst_req *req);
 void lst_ana_log(struct lst_ctrl *ctrl, GByteArray *log, bool groups_only);
 uint16_t lst_ana_status(const struct lst_ctrl *ctrl, const struct lst_ns *ns);
-/* Brings the controller's snapshot up to date. */
-void lst_discovery_snapshot(struct lst_ctrl *ctrl);
+/* Brings the controller's snapshot up to date. @lsp: enum nvf_lsp_discovery, known bits only. */
+void lst_discovery_snapshot(struct lst_ctrl *ctrl, unsigned lsp);
 
 /* ---- keepalive.c */
 void lst_keepalive_start(struct lst_ctrl *ctrl, uint32_t kato_ms);

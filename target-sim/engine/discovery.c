@@ -16,13 +16,24 @@ static const char *visible_traddr(const struct lst_ctrl *ctrl, const struct lst_
     return any && ctrl->local_addr[0] ? ctrl->local_addr : port->traddr;
 }
 
-static void add_entry(GByteArray *log, const struct nvf_discovery_entry *template,
+/* Where entries go, and in which form. */
+struct log {
+    GByteArray *bytes;
+    unsigned lsp;                        /* enum nvf_lsp_discovery */
+    uint64_t count;
+};
+
+/* @template has what differs from entry to entry, but for texts. */
+static void add_entry(struct log *log, const struct nvf_discovery_entry *template,
                       const char *subnqn, const char *traddr, const char *trsvcid)
 {
+    /* An extended entry without attributes: we have none to tell. */
+    static const struct nvf_discovery_extension extension = {
+        .tel = sizeof(struct nvf_discovery_entry) + sizeof(struct nvf_discovery_extension),
+    };
     struct nvf_discovery_entry entry = *template;
 
     entry.trtype = NVF_TRTYPE_TCP;
-    entry.cntlid = NV_CNTLID_DYNAMIC;
     entry.asqsz = LST_ADMIN_QUEUE_SIZE;
     memcpy(entry.subnqn, subnqn, strlen(subnqn));
     memcpy(entry.traddr, traddr, strlen(traddr));
@@ -31,10 +42,14 @@ static void add_entry(GByteArray *log, const struct nvf_discovery_entry *templat
     memset(entry.trsvcid, ' ', sizeof(entry.trsvcid));
     memcpy(entry.trsvcid, trsvcid, strlen(trsvcid));
     entry.tsas[0] = NVF_TSAS_TCP_NO_SECURITY;
-    g_byte_array_append(log, (const guint8 *)&entry, sizeof(entry));
+    g_byte_array_append(log->bytes, (const guint8 *)&entry, sizeof(entry));
+    if (log->lsp & NVF_LSP_EXTDLPE) {
+        g_byte_array_append(log->bytes, (const guint8 *)&extension, sizeof(extension));
+    }
+    log->count++;
 }
 
-static void add_port_entry(GByteArray *log, const struct lst_ctrl *ctrl,
+static void add_port_entry(struct log *log, const struct lst_ctrl *ctrl,
                            const struct lst_port *port, const struct lst_subsys *subsys)
 {
     struct nvf_discovery_entry entry = {
@@ -42,13 +57,14 @@ static void add_port_entry(GByteArray *log, const struct lst_ctrl *ctrl,
         .subtype = subsys->discovery ? NVF_SUBTYPE_SELF : NVF_SUBTYPE_NVME,
         .treq = port->treq | NVF_TREQ_NO_SQ_FLOW_CONTROL,
         .portid = (uint16_t)port->portid,
+        .cntlid = subsys->static_ctrls ? NV_CNTLID_STATIC : NV_CNTLID_DYNAMIC,
         .eflags = subsys->discovery ? NVF_EFLAG_EPCSD | NVF_EFLAG_DUPRETINFO : 0,
     };
 
     add_entry(log, &entry, subsys->nqn, visible_traddr(ctrl, port), port->trsvcid);
 }
 
-static void add_referrals(GByteArray *log, const struct lst_port *port)
+static void add_referrals(struct log *log, const struct lst_port *port)
 {
     for (unsigned i = 0; i < port->referrals->len; i++) {
         const struct lst_referral *referral = g_ptr_array_index(port->referrals, i);
@@ -57,42 +73,51 @@ static void add_referrals(GByteArray *log, const struct lst_port *port)
             .subtype = NVF_SUBTYPE_REFERRAL,
             .treq = NVF_TREQ_UNSPECIFIED,
             .portid = (uint16_t)referral->portid,
+            .cntlid = NV_CNTLID_DYNAMIC,
         };
 
         add_entry(log, &entry, NVF_DISCOVERY_NQN, referral->traddr, referral->trsvcid);
     }
 }
 
-void lst_discovery_snapshot(struct lst_ctrl *ctrl)
+static void add_port(struct log *log, const struct lst_ctrl *ctrl, const struct lst_port *port)
+{
+    for (unsigned i = 0; i < port->subsystems->len; i++) {
+        const struct lst_subsys *subsys = g_ptr_array_index(port->subsystems, i);
+
+        if (lst_subsys_host_allowed(subsys, ctrl->hostnqn)) {
+            add_port_entry(log, ctrl, port, subsys);
+        }
+    }
+    add_referrals(log, port);
+}
+
+void lst_discovery_snapshot(struct lst_ctrl *ctrl, unsigned lsp)
 {
     struct lst_target *target = ctrl->target;
     struct nvf_discovery_header header = { .genctr = target->genctr };
-    GByteArray *log = ctrl->discovery_log;
+    struct log log = { .bytes = ctrl->discovery_log, .lsp = lsp };
 
-    if (log && ((const struct nvf_discovery_header *)log->data)->genctr == target->genctr) {
+    if (log.bytes && ctrl->discovery_lsp == lsp &&
+        ((const struct nvf_discovery_header *)log.bytes->data)->genctr == target->genctr) {
         return;
     }
-    if (!log) {
-        log = g_byte_array_new();
-        ctrl->discovery_log = log;
+    if (!log.bytes) {
+        log.bytes = g_byte_array_new();
+        ctrl->discovery_log = log.bytes;
     }
-    g_byte_array_set_size(log, 0);
-    g_byte_array_append(log, (const guint8 *)&header, sizeof(header));
-    add_port_entry(log, ctrl, ctrl->port, ctrl->subsys);
+    ctrl->discovery_lsp = lsp;
+    g_byte_array_set_size(log.bytes, 0);
+    g_byte_array_append(log.bytes, (const guint8 *)&header, sizeof(header));
+    add_port_entry(&log, ctrl, ctrl->port, ctrl->subsys);
     for (unsigned i = 0; i < target->ports->len; i++) {
         const struct lst_port *port = g_ptr_array_index(target->ports, i);
 
-        for (unsigned j = 0; j < port->subsystems->len; j++) {
-            const struct lst_subsys *subsys = g_ptr_array_index(port->subsystems, j);
-
-            if (lst_subsys_host_allowed(subsys, ctrl->hostnqn)) {
-                add_port_entry(log, ctrl, port, subsys);
-            }
+        if (!(lsp & NVF_LSP_PLEO) || port == ctrl->port) {
+            add_port(&log, ctrl, port);
         }
-        add_referrals(log, port);
     }
-    ((struct nvf_discovery_header *)log->data)->numrec =
-        log->len / sizeof(struct nvf_discovery_entry) - 1;
+    ((struct nvf_discovery_header *)log.bytes->data)->numrec = log.count;
 }
 
 void lst_discovery_changed(struct lst_target *target)

@@ -113,12 +113,25 @@ static void connect_accept(struct lst_req *req, struct lst_ctrl *ctrl,
     lst_req_complete(req, NV_SC_SUCCESS);
 }
 
+/*
+ * The dynamic model has no controllers to choose from; the static one has those of the subsystem's
+ * range, or any of them (Base 2.0, 3.1.1).
+ */
+static bool cntlid_fits(const struct lst_subsys *subsys, uint16_t cntlid)
+{
+    if (!subsys->static_ctrls) {
+        return cntlid == NV_CNTLID_DYNAMIC;
+    }
+    return cntlid == NV_CNTLID_STATIC ||
+           (cntlid >= subsys->cntlid_min && cntlid <= subsys->cntlid_max);
+}
+
 static void connect_admin(struct lst_req *req, struct lst_subsys *subsys,
                           const struct nvf_connect_sqe *sqe, const struct nvf_connect_data *data)
 {
     struct lst_ctrl *ctrl;
 
-    if (data->cntlid != NV_CNTLID_DYNAMIC) {
+    if (!cntlid_fits(subsys, data->cntlid)) {
         connect_bad_data(req, offsetof(struct nvf_connect_data, cntlid));
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Identify: a table by CNS of functions that fill the 4096 bytes.
- * Not here: what namespaces and subsystems are (ns.c, subsys.c).
+ * Not here: lists (identify_lists.c), what namespaces and subsystems are (ns.c, subsys.c).
  * NVM Express Base 2.0, 5.17; NVM Command Set 1.0, 4.1.5.
  */
 #include "engine/ctrl.h"
@@ -80,14 +80,22 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     return NV_SC_SUCCESS;
 }
 
-/* The namespace of the command; NULL and *status set if there is none to speak of. */
+/*
+ * The namespace of the command; NULL and *status set if there is none to speak of. Some CNS ask for
+ * active namespaces, some for allocated ones: those with media, visible or not.
+ */
 static struct lst_ns *identify_ns_lookup(const struct lst_req *req, uint16_t *status)
 {
     const struct lst_subsys *subsys = req->queue->ctrl->subsys;
+    uint8_t cns = (uint8_t)req->sqe.cdw10;
+    bool allocated = cns == NV_CNS_ALLOCATED_NS || cns == NV_CNS_ALLOCATED_CSI_NS;
     uint32_t nsid = req->sqe.nsid;
     struct lst_ns *ns = lst_ns_lookup(subsys, nsid);
 
-    /* A valid but inactive NSID gives zeroes (5.17.2.1). */
+    if (allocated && nsid <= LST_NSID_MAX && subsys->ns[nsid] && subsys->ns[nsid]->attached) {
+        ns = subsys->ns[nsid];
+    }
+    /* A valid but inactive, or unallocated, NSID gives zeroes (5.17.2.1). */
     *status = nsid >= 1 && nsid <= LST_NSID_MAX ? NV_SC_SUCCESS :
                                                   lst_no_retry(NV_SC_INVALID_NAMESPACE);
     return ns;
@@ -99,7 +107,7 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     uint16_t status;
     const struct lst_ns *ns = identify_ns_lookup(req, &status);
 
-    if (!ns && req->sqe.nsid == NV_NSID_ALL) {
+    if (!ns && req->sqe.nsid == NV_NSID_ALL && (req->sqe.cdw10 & 0xff) == NV_CNS_NS) {
         /*
          * What all namespaces have in common: without namespace management there is only the
          * format.
@@ -141,23 +149,6 @@ static uint16_t identify_ns_independent(struct lst_req *req, uint8_t *data)
     return NV_SC_SUCCESS;
 }
 
-static uint16_t identify_ns_list(struct lst_req *req, uint8_t *data)
-{
-    const struct lst_subsys *subsys = req->queue->ctrl->subsys;
-    uint32_t *list = (uint32_t *)data;
-    unsigned count = 0;
-
-    if (req->sqe.nsid >= NV_NSID_ALL - 1) {
-        return lst_no_retry(NV_SC_INVALID_NAMESPACE);
-    }
-    for (uint32_t nsid = req->sqe.nsid + 1; nsid <= LST_NSID_MAX && count < 1024; nsid++) {
-        if (lst_ns_lookup(subsys, nsid)) {
-            list[count++] = nsid;
-        }
-    }
-    return NV_SC_SUCCESS;
-}
-
 static uint8_t *add_descriptor(uint8_t *at, enum nv_nidt type, const uint8_t *bytes, uint8_t len)
 {
     struct nv_ns_id_desc desc = { .nidt = (uint8_t)type, .nidl = len };
@@ -180,11 +171,12 @@ static bool is_set(const uint8_t *bytes, size_t count)
 static uint16_t identify_ns_descs(struct lst_req *req, uint8_t *data)
 {
     const struct lst_ns *ns = lst_ns_lookup(req->queue->ctrl->subsys, req->sqe.nsid);
-    const uint8_t csi = NV_CSI_NVM;
+    uint8_t csi;
 
     if (!ns) {
         return lst_no_retry(NV_SC_INVALID_NAMESPACE);
     }
+    csi = lst_ns_csi(ns);
     if (is_set(ns->eui64, sizeof(ns->eui64))) {
         data = add_descriptor(data, NV_NIDT_EUI64, ns->eui64, sizeof(ns->eui64));
     }
@@ -234,12 +226,18 @@ static const struct identify {
 } identify_table[256] = {
     [NV_CNS_NS] = { identify_ns, false, false },
     [NV_CNS_CTRL] = { identify_ctrl, false, true },
-    [NV_CNS_NS_LIST] = { identify_ns_list, false, false },
+    [NV_CNS_NS_LIST] = { lst_identify_active, false, false },
     [NV_CNS_NS_DESCS] = { identify_ns_descs, false, false },
     [NV_CNS_CSI_NS] = { identify_csi_ns, true, false },
     [NV_CNS_CSI_CTRL] = { identify_csi_ctrl, true, false },
-    [NV_CNS_CSI_NS_LIST] = { identify_ns_list, true, false },
+    [NV_CNS_CSI_NS_LIST] = { lst_identify_active_csi, true, false },
     [NV_CNS_NS_INDEPENDENT] = { identify_ns_independent, false, false },
+    [NV_CNS_ALLOCATED_NS_LIST] = { lst_identify_allocated, false, false },
+    [NV_CNS_ALLOCATED_NS] = { identify_ns, false, false },
+    [NV_CNS_NS_CTRL_LIST] = { lst_identify_ns_ctrls, false, false },
+    [NV_CNS_CTRL_LIST] = { lst_identify_ctrls, false, false },
+    [NV_CNS_ALLOCATED_CSI_NS_LIST] = { lst_identify_allocated_csi, true, false },
+    [NV_CNS_ALLOCATED_CSI_NS] = { identify_csi_ns, true, false },
     [NV_CNS_COMMAND_SETS] = { identify_command_sets, false, false },
 };
 

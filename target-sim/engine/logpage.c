@@ -144,6 +144,9 @@ static void fill_supported(struct lst_req *req, GByteArray *log)
     for (unsigned lid = 0; lid < 256; lid++) {
         if (log_page_here(req->queue->ctrl, &log_pages[lid])) {
             entries[lid] = NV_LSUPP;
+            if (lid == NV_LOG_DISCOVERY) {
+                entries[lid] |= (NVF_LSP_EXTDLPE | NVF_LSP_PLEO) << NV_LIDS_PARAMETER_SHIFT;
+            }
         }
     }
 }
@@ -213,6 +216,12 @@ static uint16_t log_cut(struct lst_req *req, const GByteArray *log)
     return NV_SC_SUCCESS;
 }
 
+/* Bits that we do not know are reserved: they are ignored. */
+static unsigned discovery_lsp(const struct lst_req *req)
+{
+    return req->sqe.cdw10 >> 8 & (NVF_LSP_EXTDLPE | NVF_LSP_PLEO);
+}
+
 /*
  * A host reads the header, then the entries, then the header again. The snapshot is renewed only
  * when the header is read, so the entries belong to the header before them; the generation in the
@@ -222,8 +231,9 @@ static uint16_t discovery_cut(struct lst_req *req)
 {
     struct lst_ctrl *ctrl = req->queue->ctrl;
 
-    if (!ctrl->discovery_log || log_offset(req) < sizeof(struct nvf_discovery_header)) {
-        lst_discovery_snapshot(ctrl);
+    if (!ctrl->discovery_log || ctrl->discovery_lsp != discovery_lsp(req) ||
+        log_offset(req) < sizeof(struct nvf_discovery_header)) {
+        lst_discovery_snapshot(ctrl, discovery_lsp(req));
     }
     return log_cut(req, ctrl->discovery_log);
 }

@@ -70,6 +70,7 @@ struct lst_subsys {
     uint32_t version;                    /* as VS */
     uint32_t ieee_oui;
     uint32_t cntlid_min, cntlid_max;
+    bool static_ctrls;                   /* hosts say which controller they want, or any */
     uint32_t qid_max;
     uint32_t queue_size;                 /* entries of an I/O queue; 0: only the port limits them */
     GPtrArray *hosts;                    /* allowed NQNs */
@@ -175,6 +176,12 @@ bool lst_port_has(const struct lst_port *port, const struct lst_subsys *subsys);
 
 /* The enabled namespace of that id, or NULL. */
 struct lst_ns *lst_ns_lookup(const struct lst_subsys *subsys, uint32_t nsid);
+/* Its command set: enum nv_csi. */
+static inline uint8_t lst_ns_csi(const struct lst_ns *ns)
+{
+    (void)ns;
+    return NV_CSI_NVM;
+}
 void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);
 /* Tells all controllers: a Linux host looks again only if told, even about its own change. */

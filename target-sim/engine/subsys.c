@@ -218,6 +218,26 @@ static char *get_cntlid_max(const void *object)
     return g_strdup_printf("%u", ((const struct lst_subsys *)object)->cntlid_max);
 }
 
+/* Those that there are stay as they are. */
+static bool set_controller_model(void *object, const char *key, const char *value, GError **err)
+{
+    static const char *const names[] = { "dynamic", "static", NULL };
+    struct lst_subsys *subsys = object;
+    unsigned which;
+
+    if (!lst_parse_choice(key, value, names, &which, err)) {
+        return false;
+    }
+    subsys->static_ctrls = which == 1;
+    lst_discovery_changed(subsys->target);
+    return true;
+}
+
+static char *get_controller_model(const void *object)
+{
+    return g_strdup(((const struct lst_subsys *)object)->static_ctrls ? "static" : "dynamic");
+}
+
 static bool set_qid_max(void *object, const char *key, const char *value, GError **err)
 {
     return lst_parse_uint(key, value, 1, LST_QID_MAX, &((struct lst_subsys *)object)->qid_max, err);
@@ -247,6 +267,7 @@ static const struct lst_attr subsys_attrs[] = {
     { "attr_allow_any_host", set_allow_any_host, get_allow_any_host },
     { "attr_cntlid_min", set_cntlid_min, get_cntlid_min },
     { "attr_cntlid_max", set_cntlid_max, get_cntlid_max },
+    { "attr_controller_model", set_controller_model, get_controller_model },
     { "attr_qid_max", set_qid_max, get_qid_max },
     { "attr_max_queue_size", set_queue_size, get_queue_size },
     { "attr_pi_enable", lst_attr_set_zero, lst_attr_get_zero },

@@ -63,7 +63,7 @@ class Tree(ControlCase):
             f"{subsystem}/attr_version": ("1.3", "1.4", "2.0", "2.1"),
             f"{subsystem}/attr_ieee_oui": ("0x00a0b1",), f"{subsystem}/attr_cntlid_max": ("500",),
             f"{subsystem}/attr_cntlid_min": ("7",), f"{subsystem}/attr_qid_max": ("1", "1024"),
-            f"{subsystem}/attr_pi_enable": ("0",),
+            f"{subsystem}/attr_pi_enable": ("0",), f"{subsystem}/attr_controller_model": ("static", "dynamic"),
             f"{port}/addr_treq": ("required", "not required", "not specified"), f"{port}/addr_tsas": ("none",),
             f"{port}/addr_trtype": ("tcp",), f"{port}/param_inline_data_size": ("0", "65536"),
             f"{port}/param_max_queue_size": ("16", "1024"), f"{port}/param_pi_enable": ("0",),

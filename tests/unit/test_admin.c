@@ -183,6 +183,86 @@ static void test_identify_namespace_lists(void)
     g_free(media[1].bytes);
 }
 
+/* Allocated: with media, whether hosts may see it or not (Base 2.0, 3.2.1.4). */
+static void test_identify_allocated_namespaces(void)
+{
+    Rig *rig = rig_new();
+    RigMedia media[2] = { 0 };
+    struct lst_ns *hidden = rig_add_ns(rig->subsys, 5, &media[0], 4096, 512);
+    Setup *s;
+    const uint32_t *list;
+    const struct nv_id_ns *id;
+
+    g_assert_true(lst_ns_enable(hidden, false, NULL));
+    g_assert_nonnull(lst_subsys_add_ns(rig->subsys, 7, NULL));
+    rig_add_ns(rig->subsys, 9, &media[1], 8192, 512);
+    s = setup_on(rig);
+    list = (const uint32_t *)(void *)s->buf;
+    id = (const void *)s->buf;
+    for (unsigned csi = 0; csi < 2; csi++) {
+        g_assert_cmphex(identify(s, csi ? NV_CNS_CSI_NS_LIST : NV_CNS_NS_LIST, 0), ==, 0);
+        g_assert_cmpuint(list[1], ==, 9);
+        g_assert_cmphex(identify(s, csi ? 0x1a : 0x10, 0), ==, 0);
+        g_assert_cmpuint(list[0], ==, 1);
+        g_assert_cmpuint(list[1], ==, 5);
+        g_assert_cmpuint(list[2], ==, 9);
+        g_assert_cmpuint(list[3], ==, 0);
+        g_assert_cmphex(identify(s, csi ? 0x1a : 0x10, 0xfffffffe), ==, NV_SC_INVALID_NAMESPACE);
+    }
+    g_assert_cmphex(identify(s, 0x11, 5), ==, 0);
+    g_assert_cmpuint(id->nsze, ==, 8);
+    g_assert_cmphex(identify(s, 0x1b, 5), ==, 0);
+    g_assert_cmphex(identify(s, NV_CNS_NS, 5), ==, 0);
+    assert_zero(s->buf, 4096);
+    g_assert_cmphex(identify(s, 0x11, 7), ==, 0);
+    assert_zero(s->buf, 4096);
+    g_assert_cmphex(identify(s, 0x11, 1025), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(identify(s, 0x11, 0xffffffff), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(rig_in(s->admin, host_cmd_identify(0x1a, 0, 0, NV_CSI_KV), s->buf, 4096), ==,
+                    NV_SC_INVALID_FIELD);
+    teardown(s);
+    g_free(media[0].bytes);
+    g_free(media[1].bytes);
+}
+
+/* A count, then identifiers from CNTID on in ascending order (Base 2.0, 4.4.1). */
+static void test_identify_controller_lists(void)
+{
+    Rig *rig = rig_new();
+    const uint16_t *list;
+    Setup *s;
+
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_cntlid_min", "10", NULL));
+    s = setup_on(rig);
+    list = (const uint16_t *)(void *)s->buf;
+    for (unsigned i = 0; i < 5; i++) {
+        rig_admin(rig);
+    }
+    rig_unlink(g_ptr_array_index(rig->links, 2));
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t cns = i ? 0x12 : 0x13;
+
+        g_assert_cmphex(identify(s, cns, 1), ==, 0);
+        g_assert_cmpuint(list[0], ==, 5);
+        g_assert_cmpuint(list[1], ==, 10);
+        g_assert_cmpuint(list[2], ==, 11);
+        g_assert_cmpuint(list[3], ==, 13);
+        g_assert_cmpuint(list[5], ==, 15);
+        assert_zero(s->buf + 12, 4096 - 12);
+        g_assert_cmphex(rig_in(s->admin, host_cmd_identify(cns, 1, 14, 0), s->buf, 4096), ==, 0);
+        g_assert_cmpuint(list[0], ==, 2);
+        g_assert_cmpuint(list[1], ==, 14);
+        g_assert_cmphex(rig_in(s->admin, host_cmd_identify(cns, 1, 16, 0), s->buf, 4096), ==, 0);
+        g_assert_cmpuint(list[0], ==, 0);
+    }
+    /* To a namespace that nobody may see none is attached. */
+    g_assert_cmphex(identify(s, 0x12, 2), ==, 0);
+    assert_zero(s->buf, 4096);
+    g_assert_cmphex(identify(s, 0x12, 0), ==, NV_SC_INVALID_NAMESPACE);
+    g_assert_cmphex(identify(s, 0x12, 0xffffffff), ==, NV_SC_INVALID_NAMESPACE);
+    teardown(s);
+}
+
 static void test_identify_inactive_and_invalid_namespaces(void)
 {
     Setup *s = setup();
@@ -511,6 +591,8 @@ int main(int argc, char **argv)
     g_test_add_func("/identify/controller_for_linux", test_identify_controller_for_linux);
     g_test_add_func("/identify/controller_strings", test_identify_controller_strings);
     g_test_add_func("/identify/namespace", test_identify_namespace);
+    g_test_add_func("/identify/allocated_namespaces", test_identify_allocated_namespaces);
+    g_test_add_func("/identify/controller_lists", test_identify_controller_lists);
     g_test_add_func("/identify/namespace_lists", test_identify_namespace_lists);
     g_test_add_func("/identify/inactive_and_invalid_namespaces",
                     test_identify_inactive_and_invalid_namespaces);

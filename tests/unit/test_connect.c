@@ -109,6 +109,64 @@ static void test_connect_subsystem_must_be_on_the_port(void)
     rig_free(rig);
 }
 
+/* Base 2.0, 3.1.1: FFFFh is for the dynamic model; a number or FFFEh for the static one. */
+static void test_connect_controller_models(void)
+{
+    static const struct {
+        bool fixed;
+        uint16_t cntlid;
+        uint16_t status;
+    } rows[] = {
+        { false, 0xffff, 0 },
+        { false, 0xfffe, NVF_SC_INVALID_PARAM },
+        { false, 5, NVF_SC_INVALID_PARAM },
+        { true, 0xffff, NVF_SC_INVALID_PARAM },
+        { true, 0xfffe, 0 },
+        { true, 0, NVF_SC_INVALID_PARAM },
+        { true, 4, NVF_SC_INVALID_PARAM },
+        { true, 5, 0 },
+        { true, 6, 0 },
+        { true, 7, NVF_SC_INVALID_PARAM },
+        { true, 0xfff0, NVF_SC_INVALID_PARAM },
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        Rig *rig = rig_new();
+        struct nvf_connect_data data = rig_connect_data(NULL, rows[i].cntlid);
+        RigResult result;
+
+        g_assert_true(lst_subsys_set(rig->subsys, "attr_cntlid_max", "6", NULL));
+        g_assert_true(lst_subsys_set(rig->subsys, "attr_cntlid_min", "5", NULL));
+        g_assert_true(lst_subsys_set(rig->subsys, "attr_controller_model",
+                                     rows[i].fixed ? "static" : "dynamic", NULL));
+        result = connect_new(rig, 0, &data, NULL);
+        g_assert_cmphex(result.status, ==, rows[i].status);
+        if (rows[i].status) {
+            g_assert_cmphex(result.dw0, ==, 1u << 16 | 16);     /* CNTLID, in the data */
+        } else if (rows[i].cntlid < 0xfffe) {
+            g_assert_cmpuint(result.dw0 & 0xffff, ==, rows[i].cntlid);
+        }
+        rig_free(rig);
+    }
+}
+
+static void test_connect_static_controller_serves_one_host_at_a_time(void)
+{
+    Rig *rig = rig_new();
+    struct nvf_connect_data exact = rig_connect_data(NULL, 2), any = rig_connect_data(NULL, 0xfffe);
+    RigLink *admin;
+
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_controller_model", "static", NULL));
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_cntlid_max", "2", NULL));
+    g_assert_cmphex(connect_new(rig, 0, &exact, &admin).status, ==, 0);
+    g_assert_cmphex(connect_new(rig, 0, &exact, NULL).status, ==, NVF_SC_CONTROLLER_BUSY);
+    g_assert_cmpuint(connect_new(rig, 0, &any, NULL).dw0 & 0xffff, ==, 1);
+    g_assert_cmphex(connect_new(rig, 0, &any, NULL).status, ==, NVF_SC_CONTROLLER_BUSY);
+    rig_unlink(admin);
+    g_assert_cmphex(connect_new(rig, 0, &exact, NULL).status, ==, 0);
+    rig_free(rig);
+}
+
 static void test_connect_io_queue_before_enable(void)
 {
     Rig *rig = rig_new();
@@ -561,6 +619,9 @@ int main(int argc, char **argv)
     g_test_add_func("/connect/host_must_be_allowed", test_connect_host_must_be_allowed);
     g_test_add_func("/connect/subsystem_must_be_on_the_port",
                     test_connect_subsystem_must_be_on_the_port);
+    g_test_add_func("/connect/controller_models", test_connect_controller_models);
+    g_test_add_func("/connect/static_controller_serves_one_host_at_a_time",
+                    test_connect_static_controller_serves_one_host_at_a_time);
     g_test_add_func("/connect/io_queue_before_enable", test_connect_io_queue_before_enable);
     g_test_add_func("/connect/io_queue_of_every_id", test_connect_io_queue_of_every_id);
     g_test_add_func("/connect/io_queue_again_after_its_connection",

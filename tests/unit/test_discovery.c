@@ -329,6 +329,88 @@ static void test_discovery_keep_alive(void)
     teardown(s);
 }
 
+static uint16_t get_log_of(Setup *s, uint8_t lsp, uint64_t offset, uint32_t length)
+{
+    memset(s->buf, 0xee, length);
+    return rig_in(s->admin, host_cmd_get_log(NV_LOG_DISCOVERY, 0, offset, length, lsp, false),
+                  s->buf, length);
+}
+
+static uint64_t numrec_of(Setup *s, uint8_t lsp)
+{
+    uint64_t numrec;
+
+    g_assert_cmphex(get_log_of(s, lsp, 0, 16), ==, 0);
+    memcpy(&numrec, s->buf + 8, sizeof(numrec));
+    return numrec;
+}
+
+/* Extended entries are 1032 bytes long where there are no attributes: TEL says so. */
+static void test_discovery_extended_entries(void)
+{
+    Setup *s = setup_on(rig_new(), 0);
+    uint32_t tel;
+    uint16_t numexat;
+
+    g_assert_cmpuint(numrec_of(s, 1), ==, 2);
+    g_assert_cmphex(get_log_of(s, 1, ENTRY, 2 * 1032), ==, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        memcpy(&tel, s->buf + i * 1032 + 1024, sizeof(tel));
+        memcpy(&numexat, s->buf + i * 1032 + 1028, sizeof(numexat));
+        g_assert_cmpuint(tel, ==, 1032);
+        g_assert_cmpuint(numexat, ==, 0);
+    }
+    g_assert_cmpstr((const char *)s->buf + 1032 + 256, ==, RIG_NQN);
+    /* The same host asks in the other form in between: each answer has the form that was asked for. */
+    g_assert_cmphex(get_log_of(s, 0, 2 * ENTRY, ENTRY), ==, 0);
+    g_assert_cmpstr((const char *)s->buf + 256, ==, RIG_NQN);
+    g_assert_cmphex(get_log_of(s, 1, ENTRY + 1032, 1032), ==, 0);
+    g_assert_cmpstr((const char *)s->buf + 256, ==, RIG_NQN);
+    teardown(s);
+}
+
+static void test_discovery_port_local_entries(void)
+{
+    Rig *rig = rig_new();
+    struct lst_port *other = lst_target_add_port(rig->target, 2, NULL);
+    Setup *s;
+
+    g_assert_true(lst_port_add_subsys(other, rig->subsys, NULL));
+    s = setup_on(rig, 0);
+    g_assert_cmpuint(numrec_of(s, 0), ==, 3);
+    g_assert_cmpuint(numrec_of(s, 2), ==, 2);
+    g_assert_cmphex(get_log_of(s, 2, ENTRY, 2 * ENTRY), ==, 0);
+    g_assert_cmpuint(entry_at(s, 1)->portid, ==, 1);
+    g_assert_cmpuint(numrec_of(s, 3), ==, 2);
+    teardown(s);
+}
+
+static void test_discovery_says_which_forms_of_the_log_there_are(void)
+{
+    Setup *s = setup_on(rig_new(), 0);
+    uint32_t entry;
+
+    g_assert_cmphex(rig_in(s->admin, host_cmd_get_log(NV_LOG_SUPPORTED, 0, 0x70 * 4, 4, 0, false),
+                           s->buf, 4), ==, 0);
+    memcpy(&entry, s->buf, sizeof(entry));
+    g_assert_cmphex(entry, ==, 3u << 16 | 1);
+    teardown(s);
+}
+
+static void test_discovery_entry_of_static_controllers(void)
+{
+    Rig *rig = rig_new();
+    uint64_t genctr;
+    Setup *s;
+
+    g_assert_true(lst_subsys_set(rig->subsys, "attr_controller_model", "static", NULL));
+    s = setup_on(rig, 0);
+    g_assert_cmpuint(read_entries(s, &genctr), ==, 2);
+    g_assert_cmphex(entry_at(s, 0)->cntlid, ==, 0xffff);
+    g_assert_cmphex(entry_at(s, 1)->cntlid, ==, 0xfffe);
+    teardown(s);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -339,6 +421,12 @@ int main(int argc, char **argv)
     g_test_add_func("/discovery/snapshot_per_generation", test_discovery_snapshot_per_generation);
     g_test_add_func("/discovery/generation_counts_visible_changes",
                     test_discovery_generation_counts_visible_changes);
+    g_test_add_func("/discovery/extended_entries", test_discovery_extended_entries);
+    g_test_add_func("/discovery/port_local_entries", test_discovery_port_local_entries);
+    g_test_add_func("/discovery/says_which_forms_of_the_log_there_are",
+                    test_discovery_says_which_forms_of_the_log_there_are);
+    g_test_add_func("/discovery/entry_of_static_controllers",
+                    test_discovery_entry_of_static_controllers);
     g_test_add_func("/discovery/log_offsets", test_discovery_log_offsets);
     g_test_add_func("/discovery/identify", test_discovery_identify);
     g_test_add_func("/discovery/commands_it_does_not_have",
