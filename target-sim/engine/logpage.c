@@ -36,6 +36,7 @@ static void fill_smart(struct lst_req *req, GByteArray *log)
     const struct lst_subsys *subsys = ctrl->subsys;
     struct nv_log_smart *smart = append_zeroes(log, sizeof(*smart));
 
+    smart->critical_warning = lst_health_warnings(ctrl);
     smart->temperature[0] = LST_TEMP_K & 0xff;
     smart->temperature[1] = LST_TEMP_K >> 8;
     smart->avail_spare = 100;
@@ -111,7 +112,7 @@ static void fill_reservation(struct lst_req *req, GByteArray *log)
 
 static void fill_supported(struct lst_req *req, GByteArray *log);
 
-enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION };
+enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION, ACK_HEALTH };
 
 static const struct log_page {
     /* NULL but listed: the discovery snapshot */
@@ -122,7 +123,7 @@ static const struct log_page {
 } log_pages[256] = {
     [NV_LOG_SUPPORTED] = { fill_supported, true, true, ACK_NONE },
     [NV_LOG_ERROR] = { fill_error, true, true, ACK_NONE },
-    [NV_LOG_SMART] = { fill_smart, true, false, ACK_NONE },
+    [NV_LOG_SMART] = { fill_smart, true, false, ACK_HEALTH },
     [NV_LOG_FIRMWARE] = { fill_firmware, true, false, ACK_NONE },
     [NV_LOG_CHANGED_NS] = { fill_changed_ns, true, false, ACK_NS },
     [NV_LOG_EFFECTS] = { fill_effects, true, false, ACK_NONE },
@@ -191,6 +192,9 @@ static void acknowledge(struct lst_ctrl *ctrl, enum ack ack)
     case ACK_RESERVATION:
         lst_resv_log_drop(ctrl);
         lst_aer_acknowledge(ctrl, LST_NOTICE_RESV);
+        break;
+    case ACK_HEALTH:
+        lst_aer_acknowledge(ctrl, LST_NOTICE_TEMPERATURE);
         break;
     case ACK_NONE:
         break;
