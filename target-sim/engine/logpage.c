@@ -166,8 +166,17 @@ uint16_t lst_log_length(struct lst_req *req, uint32_t *len)
         req->param_location = 42;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    /* CDW14 bit 23 would make the offset an index: not supported (LPA). */
-    if (log_offset(req) % 4 || req->sqe.cdw14 & 1u << 23) {
+    /* CDW14 bit 23 would make the offset an index: no page has one (00h says so). */
+    if (req->sqe.cdw14 & 1u << 23) {
+        req->param_location = 58 | 7 << 8;
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    /* There is one health log, the controller's (LPA bit 0). */
+    if ((req->sqe.cdw10 & 0xff) == NV_LOG_SMART && req->sqe.nsid && req->sqe.nsid != NV_NSID_ALL) {
+        req->param_location = 4;
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    if (log_offset(req) % 4) {
         req->param_location = 48;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
