@@ -526,6 +526,9 @@ enum nv_id_ctrl_bits {
     NV_ONCS_RESERVATIONS = 1 << 5,
     NV_ONCS_TIMESTAMP = 1 << 6,
     NV_ONCS_VERIFY = 1 << 7,
+    NV_NWPC_WRITE_PROTECT = 1 << 0,
+    NV_NWPC_UNTIL_POWER_CYCLE = 1 << 1,
+    NV_NWPC_PERMANENT = 1 << 2,
     NV_VWC_PRESENT = 1 << 0,
     NV_VWC_FLUSH_ALL_NO = 2 << 1,    /* Flush of NSID FFFFFFFFh is an error */
     NV_SGLS_SUPPORTED = 1 << 0,
@@ -657,6 +660,12 @@ enum nv_feature_select {
 enum nv_feature_caps { NV_FEATCAP_SAVEABLE = 1, NV_FEATCAP_PER_NS = 2, NV_FEATCAP_CHANGEABLE = 4 };
 #define NV_FEAT_SAVE (1u << 31)      /* Set Features CDW10 */
 
+enum nv_write_protect {
+    NV_WP_NONE = 0,
+    NV_WP_WRITE_PROTECT = 1,
+    NV_WP_UNTIL_POWER_CYCLE = 2,
+    NV_WP_PERMANENT = 3,
+};
 enum nv_resv_mask { NV_RESV_MASK_REGPRE = 2, NV_RESV_MASK_RESREL = 4, NV_RESV_MASK_RESPRE = 8 };
 
 /* ---- Log pages (Base 2.0, 5.16) -------------------------------------------------------------- */
@@ -723,6 +732,16 @@ struct nv_log_smart {
 NV_SIZE_ASSERT(struct nv_log_smart, 512);
 NV_OFFSET_ASSERT(struct nv_log_smart, data_units_read, 32);
 NV_OFFSET_ASSERT(struct nv_log_smart, num_err_log_entries, 176);
+
+/* Critical Warning, and the same bits of Asynchronous Event Configuration. */
+enum nv_smart_warning {
+    NV_SMART_SPARE = 1 << 0,
+    NV_SMART_TEMPERATURE = 1 << 1,
+    NV_SMART_RELIABILITY = 1 << 2,
+    NV_SMART_READ_ONLY = 1 << 3,
+    NV_SMART_BACKUP = 1 << 4,
+    NV_SMART_WARNINGS = 0x1f,        /* all but that of a persistent memory region */
+};
 
 struct nv_log_firmware {
     uint8_t afi;
@@ -804,6 +823,7 @@ enum nv_supported_feature {
 /* DW0: type in 2:0, information in 15:8, log page in 23:16. */
 #define NV_AEN(type, info, log) ((uint32_t)(type) | (uint32_t)(info) << 8 | (uint32_t)(log) << 16)
 enum nv_aen_type { NV_AEN_ERROR = 0, NV_AEN_SMART = 1, NV_AEN_NOTICE = 2, NV_AEN_IO = 6 };
+enum nv_aen_smart { NV_AEN_TEMPERATURE = 0x01 };
 enum nv_aen_io { NV_AEN_RESV_LOG = 0x00 };
 enum nv_aen_notice {
     NV_AEN_NS_CHANGED = 0x00,

@@ -224,15 +224,18 @@ static uint16_t check_sgl(struct lst_req *req, uint32_t in_capsule)
     bool inline_ok = req->dir == LST_DIR_IN && sgl->sgl_id == NV_SGL_OFFSET;
 
     if (req->dir != LST_DIR_NONE && !inline_ok && sgl->sgl_id != NV_SGL_TRANSPORT) {
+        req->param_location = offsetof(struct nv_sqe, sgl.sgl_id);
         return lst_no_retry(NV_SC_SGL_TYPE);
     }
     if (inline_ok && sgl->addr != 0) {
+        req->param_location = offsetof(struct nv_sqe, sgl.addr);
         return lst_no_retry(NV_SC_SGL_OFFSET);
     }
     if (sgl->length > req->data_len && sgl->length <= req->data_max) {
         req->data_len = sgl->length;
     }
     if (sgl->length != req->data_len || in_capsule != (inline_ok ? sgl->length : 0)) {
+        req->param_location = offsetof(struct nv_sqe, sgl.length);
         return lst_req_length_error(req);
     }
     return NV_SC_SUCCESS;

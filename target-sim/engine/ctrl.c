@@ -237,6 +237,25 @@ void lst_ctrl_write_cc(struct lst_ctrl *ctrl, uint32_t cc)
     }
 }
 
+/* I/O commands whose CDW10 and CDW11 are the first logical block. */
+static bool names_blocks(const struct lst_req *req)
+{
+    static const bool opcodes[256] = {
+        [NV_IO_WRITE] = true,
+        [NV_IO_READ] = true,
+        [NV_IO_WRITE_UNCORRECTABLE] = true,
+        [NV_IO_COMPARE] = true,
+        [NV_IO_WRITE_ZEROES] = true,
+        [NV_IO_VERIFY] = true,
+        [NV_IO_COPY] = true,
+        [0x79] = true,                   /* Zone Management Send */
+        [0x7a] = true,                   /* Zone Management Receive */
+        [0x7d] = true,                   /* Zone Append */
+    };
+
+    return opcodes[req->sqe.opcode];
+}
+
 void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16_t status)
 {
     struct nv_log_error *entry;
@@ -251,11 +270,12 @@ void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16
         .cid = req->sqe.cid,
         .status = (uint16_t)(status << 1),
         .param_location = req->param_location,
-        .nsid = req->ns ? req->ns->nsid : 0,
         .trtype = NVF_TRTYPE_TCP,
     };
     if (req->command && (req->command->flags & LST_CMD_NS)) {
         entry->nsid = req->sqe.nsid;
-        entry->lba = (uint64_t)req->sqe.cdw11 << 32 | req->sqe.cdw10;
+        if (names_blocks(req)) {
+            entry->lba = (uint64_t)req->sqe.cdw11 << 32 | req->sqe.cdw10;
+        }
     }
 }

@@ -107,6 +107,8 @@ struct lst_req {
     /* Compare: what the media hold; data_len bytes of the target's pool */
     uint8_t *scratch;
     struct lst_io io;
+    /* who gets the backend's answer instead of completing the command with it; NULL: nobody */
+    void (*io_done)(struct lst_req *req, uint16_t status);
     struct iovec iov;
 };
 
@@ -122,7 +124,8 @@ struct lst_aer {
 struct lst_features {
     uint32_t arbitration;
     uint32_t power;
-    uint16_t temp_over, temp_under;
+    uint16_t temp_over, temp_under;      /* kelvin */
+    bool temp_warned;                    /* the event for what is the matter now was made */
     uint32_t error_recovery;
     bool write_cache;
     uint32_t write_atomicity;
@@ -203,7 +206,7 @@ void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16
 uint16_t lst_property_get(struct lst_ctrl *ctrl, uint32_t offset, unsigned size, uint64_t *value);
 uint16_t lst_property_set(struct lst_ctrl *ctrl, uint32_t offset, unsigned size, uint64_t value);
 
-/* ---- identify.c, features.c, logpage.c, discovery.c, ana.c: for the Admin command table */
+/* ---- identify.c, features.c, feature_values.c, feature_media.c, logpage.c, discovery.c, ana.c: for the Admin command table */
 uint16_t lst_identify_length(struct lst_req *req, uint32_t *len);
 void lst_identify_run(struct lst_req *req);
 /* identify_lists.c: for the table by CNS; @data is zeroed */
@@ -218,6 +221,11 @@ uint16_t lst_feature_set_length(struct lst_req *req, uint32_t *len);
 void lst_feature_get_run(struct lst_req *req);
 void lst_feature_set_run(struct lst_req *req);
 void lst_features_reset(struct lst_ctrl *ctrl);
+/* Critical Warning of the SMART log; and to be called when it, or who wants to know, may differ. */
+uint8_t lst_health_warnings(const struct lst_ctrl *ctrl);
+void lst_health_check(struct lst_ctrl *ctrl);
+/* NWPC */
+uint8_t lst_write_protect_capabilities(const struct lst_target *target);
 void lst_features_log(const struct lst_ctrl *ctrl, uint32_t *entries);
 uint16_t lst_log_length(struct lst_req *req, uint32_t *len);
 void lst_log_run(struct lst_req *req);

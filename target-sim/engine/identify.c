@@ -76,7 +76,7 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->oncs = NV_ONCS_COMPARE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT |
                NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY | NV_ONCS_RESERVATIONS;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
-    id->nwpc = 1;
+    id->nwpc = lst_write_protect_capabilities(ctrl->target);
     return NV_SC_SUCCESS;
 }
 

@@ -229,7 +229,12 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
         if (req->ns->subsys) {
             req->ns->subsys->media_errors += (status & 0x700) == 0x200;
         }
-    } else if (req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
+    }
+    if (req->io_done) {
+        req->io_done(req, status);
+        return;
+    }
+    if (!status && req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
         status = lst_no_retry(NV_SC_COMPARE_FAILURE);
     }
     if (!status) {

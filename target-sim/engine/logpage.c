@@ -36,6 +36,7 @@ static void fill_smart(struct lst_req *req, GByteArray *log)
     const struct lst_subsys *subsys = ctrl->subsys;
     struct nv_log_smart *smart = append_zeroes(log, sizeof(*smart));
 
+    smart->critical_warning = lst_health_warnings(ctrl);
     smart->temperature[0] = LST_TEMP_K & 0xff;
     smart->temperature[1] = LST_TEMP_K >> 8;
     smart->avail_spare = 100;
@@ -111,7 +112,7 @@ static void fill_reservation(struct lst_req *req, GByteArray *log)
 
 static void fill_supported(struct lst_req *req, GByteArray *log);
 
-enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION };
+enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION, ACK_HEALTH };
 
 static const struct log_page {
     /* NULL but listed: the discovery snapshot */
@@ -122,7 +123,7 @@ static const struct log_page {
 } log_pages[256] = {
     [NV_LOG_SUPPORTED] = { fill_supported, true, true, ACK_NONE },
     [NV_LOG_ERROR] = { fill_error, true, true, ACK_NONE },
-    [NV_LOG_SMART] = { fill_smart, true, false, ACK_NONE },
+    [NV_LOG_SMART] = { fill_smart, true, false, ACK_HEALTH },
     [NV_LOG_FIRMWARE] = { fill_firmware, true, false, ACK_NONE },
     [NV_LOG_CHANGED_NS] = { fill_changed_ns, true, false, ACK_NS },
     [NV_LOG_EFFECTS] = { fill_effects, true, false, ACK_NONE },
@@ -168,8 +169,17 @@ uint16_t lst_log_length(struct lst_req *req, uint32_t *len)
         req->param_location = 42;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    /* CDW14 bit 23 would make the offset an index: not supported (LPA). */
-    if (log_offset(req) % 4 || req->sqe.cdw14 & 1u << 23) {
+    /* CDW14 bit 23 would make the offset an index: no page has one (00h says so). */
+    if (req->sqe.cdw14 & 1u << 23) {
+        req->param_location = 58 | 7 << 8;
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    /* There is one health log, the controller's (LPA bit 0). */
+    if ((req->sqe.cdw10 & 0xff) == NV_LOG_SMART && req->sqe.nsid && req->sqe.nsid != NV_NSID_ALL) {
+        req->param_location = 4;
+        return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    if (log_offset(req) % 4) {
         req->param_location = 48;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
@@ -194,6 +204,9 @@ static void acknowledge(struct lst_ctrl *ctrl, enum ack ack)
     case ACK_RESERVATION:
         lst_resv_log_drop(ctrl);
         lst_aer_acknowledge(ctrl, LST_NOTICE_RESV);
+        break;
+    case ACK_HEALTH:
+        lst_aer_acknowledge(ctrl, LST_NOTICE_TEMPERATURE);
         break;
     case ACK_NONE:
         break;

@@ -23,6 +23,7 @@ enum lst_notice {
     LST_NOTICE_ANA,
     LST_NOTICE_DISCOVERY,
     LST_NOTICE_RESV,
+    LST_NOTICE_TEMPERATURE,
     LST_NOTICE_COUNT
 };
 
@@ -89,7 +90,7 @@ struct lst_ns {
     bool enabled;
     bool removed;
     bool restored;                       /* what was kept for it has been taken up */
-    bool write_protected;
+    uint8_t write_protected;             /* enum nv_write_protect */
     unsigned users;                      /* commands that hold a pointer to it */
     void *backend;
     void (*done)(void *backend);
@@ -184,8 +185,11 @@ static inline uint8_t lst_ns_csi(const struct lst_ns *ns)
 }
 void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);
-/* Tells all controllers: a Linux host looks again only if told, even about its own change. */
-void lst_ns_write_protect(struct lst_ns *ns, bool protect);
+/*
+ * Something that Identify says of it has changed: tells all controllers. A Linux host looks again
+ * only if told, even about its own change.
+ */
+void lst_ns_changed(struct lst_ns *ns);
 /*
  * ns_state.c: the front is given what it has to keep, or told that there is nothing. False if it
  * could not: then nothing may have changed for the host.

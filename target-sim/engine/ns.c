@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void ns_changed(struct lst_ns *ns)
+void lst_ns_changed(struct lst_ns *ns)
 {
     struct lst_target *target = ns->subsys->target;
 
@@ -170,7 +170,7 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
     ns->blocks = size >> ns->shift;
     ns->attached = true;
     if (ns->enabled) {
-        ns_changed(ns);
+        lst_ns_changed(ns);
     }
     return true;
 }
@@ -190,16 +190,8 @@ bool lst_ns_enable(struct lst_ns *ns, bool enable, GError **err)
     }
     ns->enabled = enable;
     ana_membership_changed(ns);
-    ns_changed(ns);
+    lst_ns_changed(ns);
     return true;
-}
-
-void lst_ns_write_protect(struct lst_ns *ns, bool protect)
-{
-    if (protect != ns->write_protected) {
-        ns->write_protected = protect;
-        ns_changed(ns);
-    }
 }
 
 /* ---- Attributes */
@@ -280,7 +272,7 @@ static bool set_ana_grpid(void *object, const char *key, const char *value, GErr
         ns->ana_grpid = grpid;
         if (ns->enabled) {
             ana_membership_changed(ns);
-            ns_changed(ns);
+            lst_ns_changed(ns);
         }
     }
     return true;

@@ -15,6 +15,10 @@ static GString *state_text(const struct lst_ns *ns)
 {
     GString *text = g_string_new(NULL);
 
+    /* Until Power Cycle ends with it. */
+    if (ns->write_protected == NV_WP_WRITE_PROTECT || ns->write_protected == NV_WP_PERMANENT) {
+        g_string_append_printf(text, "write_protect %u\n", ns->write_protected);
+    }
     if (lst_resv_enabled(ns->resv)) {
         lst_resv_print(&ns->resv->state, text);
     }
@@ -50,7 +54,21 @@ void lst_ns_forget(const struct lst_ns *ns)
     hand_over(ns, NULL);
 }
 
-static bool parse_lines(char **lines, struct lst_resv *resv, GError **err)
+static bool parse_line(const char *line, uint8_t *write_protect, struct lst_resv *resv,
+                       const char **why)
+{
+    if (!g_str_has_prefix(line, "write_protect ")) {
+        return lst_resv_parse(resv, line, why);
+    }
+    if (!strcmp(line, "write_protect 1") || !strcmp(line, "write_protect 3")) {
+        *write_protect = (uint8_t)(line[strlen("write_protect ")] - '0');
+        return true;
+    }
+    *why = "write_protect 1 or 3";
+    return false;
+}
+
+static bool parse_lines(char **lines, uint8_t *write_protect, struct lst_resv *resv, GError **err)
 {
     const char *why = heading;
     unsigned number = 0;
@@ -58,7 +76,8 @@ static bool parse_lines(char **lines, struct lst_resv *resv, GError **err)
     if (lines[0] && !strcmp(lines[0], heading)) {
         do {
             number++;
-        } while (lines[number] && (!*lines[number] || lst_resv_parse(resv, lines[number], &why)));
+        } while (lines[number] && (!*lines[number] ||
+                                   parse_line(lines[number], write_protect, resv, &why)));
         if (!lines[number] && lst_resv_whole(resv)) {
             return true;
         }
@@ -73,8 +92,12 @@ static bool take_up(struct lst_ns *ns, const char *text, GError **err)
 {
     struct lst_resv *resv = g_new0(struct lst_resv, 1);
     char **lines = g_strsplit(text, "\n", -1);
-    bool good = parse_lines(lines, resv, err);
+    uint8_t write_protect = NV_WP_NONE;
+    bool good = parse_lines(lines, &write_protect, resv, err);
 
+    if (good) {
+        ns->write_protected = write_protect;
+    }
     if (good && lst_resv_enabled(ns->resv)) {
         resv->ptpl_capable = ns->resv->state.ptpl_capable;
         ns->resv->state = *resv;

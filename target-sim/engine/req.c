@@ -23,6 +23,7 @@ static uint16_t find_fabrics(struct lst_req *req)
         return LST_STATUS_BEFORE_CONNECT;
     }
     if (!req->command->run || (req->queue->qid && !(req->command->flags & LST_CMD_IO_QUEUE))) {
+        req->param_location = offsetof(struct nvf_sqe, fctype);
         return lst_no_retry(NV_SC_INVALID_OPCODE);
     }
     return NV_SC_SUCCESS;
@@ -44,6 +45,7 @@ static uint16_t find_command(struct lst_req *req)
         return lst_no_retry(NV_SC_COMMAND_SEQUENCE);
     }
     if (!req->command->run || !allowed_on_discovery(req)) {
+        req->param_location = offsetof(struct nv_sqe, opcode);
         return lst_no_retry(NV_SC_INVALID_OPCODE);
     }
     return NV_SC_SUCCESS;
@@ -55,6 +57,7 @@ static uint16_t find_namespace(struct lst_req *req)
     uint16_t status;
 
     if (!ns) {
+        req->param_location = offsetof(struct nv_sqe, nsid);
         return lst_no_retry(NV_SC_INVALID_NAMESPACE);
     }
     req->ns = ns;
@@ -67,12 +70,14 @@ static uint16_t find_namespace(struct lst_req *req)
     return status ? status : lst_resv_check(req);
 }
 
-static uint16_t check_flags(const struct lst_req *req)
+static uint16_t check_flags(struct lst_req *req)
 {
     if (req->sqe.flags & NV_FUSE_MASK) {
+        req->param_location = offsetof(struct nv_sqe, flags);
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
     if (req->queue->fabrics && (req->sqe.flags & NV_PSDT_MASK) != NV_PSDT_SGL) {
+        req->param_location = offsetof(struct nv_sqe, flags) | 6 << 8;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
     return NV_SC_SUCCESS;

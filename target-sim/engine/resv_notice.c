@@ -79,15 +79,12 @@ void lst_resv_log_reset(struct lst_ctrl *ctrl)
     ctrl->resv_log = NULL;
 }
 
-/* ---- Features; both know NSID FFFFFFFFh in Set Features, where it means all that have them */
+/* ---- Features: features.c has looked at the NSID; FFFFFFFFh means all that have reservations */
 
 static uint16_t feature_ns(struct lst_req *req, struct lst_ns **ns)
 {
     *ns = lst_ns_lookup(req->queue->ctrl->subsys, req->sqe.nsid);
-    if (!*ns && req->sqe.nsid != NV_NSID_ALL) {
-        return lst_no_retry(NV_SC_INVALID_NAMESPACE);
-    }
-    if (!*ns || !lst_resv_enabled((*ns)->resv)) {
+    if (!lst_resv_enabled((*ns)->resv)) {
         req->param_location = 4;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }

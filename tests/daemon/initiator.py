@@ -60,6 +60,8 @@ class Queue:
         self.sock = socket.create_connection(address, timeout=seconds)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         icresp = handshake(self.sock)
+        if len(icresp) < 128:
+            raise ConnectionError("closed before ICResp")
         assert icresp[0] == ICRESP
         self.max_h2c_data = struct.unpack_from("<I", icresp, 12)[0]
         connect = host_id(host) + struct.pack("<H", cntlid)

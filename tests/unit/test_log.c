@@ -99,6 +99,70 @@ static void test_log_error_newest_first(void)
     teardown(s);
 }
 
+/* 5.16.1.2: what an entry says about commands of each kind. */
+static void test_log_error_entries(void)
+{
+    static const struct {
+        uint8_t opcode, flags;
+        uint32_t nsid;
+        uint64_t slba;
+        uint16_t status, location;
+        uint64_t lba;
+        uint32_t logged_nsid;
+    } commands[] = {
+        { 0xc7, 0x40, 1, 5, NV_SC_INVALID_OPCODE, 0, 0, 0 },
+        { NV_IO_FLUSH, 0x40, 9, 0, NV_SC_INVALID_NAMESPACE, 4, 0, 9 },
+        { NV_IO_FLUSH, 0x00, 1, 0, NV_SC_INVALID_FIELD, 1 | 6 << 8, 0, 1 },
+        { NV_IO_VERIFY, 0x40, 1, 0x123456789a, NV_SC_LBA_RANGE, 0xffff, 0x123456789a, 1 },
+        { NV_IO_READ, 0x40, 1, RIG_BLOCKS, NV_SC_LBA_RANGE, 0xffff, RIG_BLOCKS, 1 },
+        { NV_IO_DSM, 0x40, 1, 5, NV_SC_SGL_TYPE, 39, 0, 1 },
+    };
+    Setup *s = setup();
+    RigLink *io = rig_io(s->rig, s->admin, 1, NULL);
+    const struct nv_log_error *log = (const void *)s->buf;
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(commands); i++) {
+        struct nv_sqe sqe = host_cmd_rw(commands[i].opcode, commands[i].nsid, commands[i].slba, 1, 0);
+        RigResult result = { 0 };
+
+        g_test_message("command %u", i);
+        sqe.flags = commands[i].flags;
+        g_assert_cmpint(host_queue_submit_verbatim(io->host, &sqe, NULL, 0, rig_completed,
+                                                   &result),
+                        >=, 0);
+        rig_pump(s->rig);
+        g_assert_cmphex(result.status, ==, commands[i].status);
+        g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 64), ==, 0);
+        g_assert_cmpuint(log->error_count, ==, i + 1);
+        g_assert_cmpuint(log->sqid, ==, 1);
+        g_assert_cmphex(NV_STATUS_CODE(log->status >> 1), ==, commands[i].status);
+        g_assert_cmphex(log->param_location, ==, commands[i].location);
+        g_assert_cmphex(log->lba, ==, commands[i].lba);
+        g_assert_cmphex(log->nsid, ==, commands[i].logged_nsid);
+        g_assert_cmpuint(log->trtype, ==, 3);
+    }
+    teardown(s);
+}
+
+/* More errors than entries: the newest 64, and a count that goes on, in the SMART log too. */
+static void test_log_error_count_goes_on(void)
+{
+    Setup *s = setup();
+    const struct nv_log_error *log = (const void *)s->buf;
+
+    for (unsigned i = 0; i < 100; i++) {
+        g_assert_cmphex(identify(s, 0x77, 0), ==, NV_SC_INVALID_FIELD);
+    }
+    g_assert_cmphex(get_log(s, NV_LOG_ERROR, 0, 4096), ==, 0);
+    for (unsigned i = 0; i < 64; i++) {
+        g_assert_cmpuint(log[i].error_count, ==, 100 - i);
+    }
+    g_assert_cmphex(get_log(s, NV_LOG_SMART, 0, 512), ==, 0);
+    g_assert_cmpuint(((const struct nv_log_smart *)(const void *)s->buf)->num_err_log_entries.lo, ==,
+                     100);
+    teardown(s);
+}
+
 static void test_log_supported_effects_features_firmware(void)
 {
     Setup *s = setup();
@@ -144,6 +208,57 @@ static void test_log_offsets(void)
     teardown(s);
 }
 
+/* Every page of an I/O controller: its length; what is asked for beyond it reads as zeroes. */
+static void test_log_lengths_of_every_page(void)
+{
+    static const struct {
+        uint8_t lid;
+        uint32_t length;
+    } pages[] = {
+        { NV_LOG_SUPPORTED, 1024 },  { NV_LOG_ERROR, 4096 },    { NV_LOG_SMART, 512 },
+        { NV_LOG_FIRMWARE, 512 },    { NV_LOG_CHANGED_NS, 4096 }, { NV_LOG_EFFECTS, 4096 },
+        { NV_LOG_ANA, 16 + 32 + 4 }, { NV_LOG_FEATURES, 1024 }, { NV_LOG_RESERVATION, 64 },
+    };
+    Setup *s = setup();
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(pages); i++) {
+        struct nv_sqe sqe = host_cmd_get_log(pages[i].lid, NV_NSID_ALL, 0, 64, 0, true);
+
+        g_test_message("page %02x", pages[i].lid);
+        g_assert_cmphex(get_log(s, pages[i].lid, pages[i].length - 4, 12), ==, 0);
+        for (unsigned b = 4; b < 12; b++) {
+            g_assert_cmphex(s->buf[b], ==, 0);
+        }
+        g_assert_cmphex(get_log(s, pages[i].lid, pages[i].length, 4), ==, 0);
+        g_assert_cmphex(get_log(s, pages[i].lid, pages[i].length + 4, 4), ==, NV_SC_INVALID_FIELD);
+        g_assert_cmphex(get_log(s, pages[i].lid, 1, 4), ==, NV_SC_INVALID_FIELD);
+        /* Offset Type: an index. No page supports that. */
+        sqe.cdw14 = 1u << 23;
+        g_assert_cmphex(rig_in(s->admin, sqe, s->buf, 64), ==, NV_SC_INVALID_FIELD);
+        /* A UUID index means nothing without a UUID list. */
+        sqe.cdw14 = 5;
+        g_assert_cmphex(rig_in(s->admin, sqe, s->buf, 64), ==, 0);
+    }
+    teardown(s);
+}
+
+static void test_log_smart_of_a_namespace(void)
+{
+    static const struct {
+        uint32_t nsid;
+        uint16_t status;
+    } nsids[] = { { 0, 0 }, { NV_NSID_ALL, 0 }, { 1, NV_SC_INVALID_FIELD } };
+    Setup *s = setup();
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(nsids); i++) {
+        g_assert_cmphex(rig_in(s->admin, host_cmd_get_log(NV_LOG_SMART, nsids[i].nsid, 0, 512, 0,
+                                                          false),
+                               s->buf, 512),
+                        ==, nsids[i].status);
+    }
+    teardown(s);
+}
+
 static void test_log_refused(void)
 {
     Setup *s = setup();
@@ -169,6 +284,10 @@ int main(int argc, char **argv)
     g_test_add_func("/log/error_newest_first", test_log_error_newest_first);
     g_test_add_func("/log/supported_effects_features_firmware",
                     test_log_supported_effects_features_firmware);
+    g_test_add_func("/log/error_entries", test_log_error_entries);
+    g_test_add_func("/log/error_count_goes_on", test_log_error_count_goes_on);
+    g_test_add_func("/log/lengths_of_every_page", test_log_lengths_of_every_page);
+    g_test_add_func("/log/smart_of_a_namespace", test_log_smart_of_a_namespace);
     g_test_add_func("/log/offsets", test_log_offsets);
     g_test_add_func("/log/refused", test_log_refused);
     return g_test_run();
