@@ -110,6 +110,7 @@ static void ns_free_if_unused(struct lst_ns *ns)
     if (ns->done) {
         ns->done(ns->backend);
     }
+    lst_extents_clear(&ns->uncorrectable);
     g_free(ns);
 }
 
@@ -161,6 +162,7 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
     ns->backend = backend;
     ns->shift = block_size == 512 ? 9 : 12;
     ns->blocks = size >> ns->shift;
+    lst_extents_truncate(&ns->uncorrectable, ns->blocks);
     ns->attached = true;
     if (ns->enabled) {
         ns_changed(ns);
