@@ -520,6 +520,7 @@ enum nv_id_ctrl_bits {
     NV_ANACAP_PERSISTENT_LOSS = 1 << 3,
     NV_ANACAP_CHANGE = 1 << 4,
     NV_ONCS_COMPARE = 1 << 0,
+    NV_ONCS_WRITE_UNCORRECTABLE = 1 << 1,
     NV_ONCS_DSM = 1 << 2,
     NV_ONCS_WRITE_ZEROES = 1 << 3,
     NV_ONCS_SAVE_SELECT = 1 << 4,

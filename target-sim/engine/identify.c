@@ -73,8 +73,8 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->nanagrpid = LST_ANA_GROUPS_MAX;
     id->nn = LST_NSID_MAX;
     id->mnan = LST_NSID_MAX;
-    id->oncs = NV_ONCS_COMPARE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT |
-               NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY | NV_ONCS_RESERVATIONS;
+    id->oncs = NV_ONCS_COMPARE | NV_ONCS_WRITE_UNCORRECTABLE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES |
+               NV_ONCS_SAVE_SELECT | NV_ONCS_RESERVATIONS | NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = lst_write_protect_capabilities(ctrl->target);
     return NV_SC_SUCCESS;

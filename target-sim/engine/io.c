@@ -47,24 +47,41 @@ static uint16_t rw_length(struct lst_req *req, uint32_t *len)
     return rw_check_range(req);
 }
 
-/* Write Zeroes, Verify: blocks that are not transferred, so MDTS does not matter. */
+/* Write Zeroes, Write Uncorrectable, Verify: blocks that are not transferred, so MDTS does not matter. */
 static uint16_t no_data_length(struct lst_req *req, uint32_t *len)
 {
     *len = 0;
     return rw_check_range(req);
 }
 
+/* The first and the number of the blocks that the request is about. */
+static uint64_t io_slba(const struct lst_req *req)
+{
+    return req->io.offset >> req->ns->shift;
+}
+
+static uint64_t io_blocks(const struct lst_req *req)
+{
+    return req->io.length >> req->ns->shift;
+}
+
 /* The namespace may have been hidden or made smaller while data were on their way. */
 static uint16_t still_fits(const struct lst_req *req)
 {
-    const struct lst_io *io = &req->io;
-
     if (!req->ns->enabled) {
         return lst_no_retry(NV_SC_INVALID_NAMESPACE);
     }
-    return range_ok(req->ns, io->offset >> req->ns->shift, io->length >> req->ns->shift) ?
-               NV_SC_SUCCESS :
-               lst_no_retry(NV_SC_LBA_RANGE);
+    return range_ok(req->ns, io_slba(req), io_blocks(req)) ? NV_SC_SUCCESS :
+                                                             lst_no_retry(NV_SC_LBA_RANGE);
+}
+
+static uint16_t readable(const struct lst_req *req)
+{
+    if (!lst_extents_count(&req->ns->uncorrectable, io_slba(req), io_blocks(req))) {
+        return NV_SC_SUCCESS;
+    }
+    req->ns->subsys->media_errors++;
+    return NV_SC_READ_ERROR;
 }
 
 static void submit(struct lst_req *req, enum lst_io_op op)
@@ -72,6 +89,9 @@ static void submit(struct lst_req *req, enum lst_io_op op)
     struct lst_target *target = req->queue->target;
     uint16_t status = still_fits(req);
 
+    if (!status && (op == LST_IO_READ || op == LST_IO_VERIFY)) {
+        status = readable(req);
+    }
     if (status) {
         lst_req_complete(req, status);
         return;
@@ -139,6 +159,20 @@ static void verify_run(struct lst_req *req)
     submit(req, LST_IO_VERIFY);
 }
 
+/* Marks blocks in the engine; the backend has no part in it. */
+static void write_uncorrectable_run(struct lst_req *req)
+{
+    uint16_t status;
+
+    set_range(req);
+    status = still_fits(req);
+    if (!status && !lst_extents_add(&req->ns->uncorrectable, io_slba(req), io_blocks(req),
+                                    LST_UNCORRECTABLE_MAX)) {
+        status = lst_no_retry(NV_SC_INTERNAL);
+    }
+    lst_req_complete(req, status);
+}
+
 static uint32_t dsm_count(const struct lst_req *req)
 {
     return (req->sqe.cdw10 & 0xff) + 1;
@@ -187,6 +221,22 @@ static void dsm_run(struct lst_req *req)
     req->io.ranges = (const struct lst_io_range *)req->data;
     req->io.range_count = count;
     submit(req, LST_IO_DISCARD);
+}
+
+/* Blocks that were written, or deallocated, can be read again (NVM 1.0, 3.2.7). */
+static void make_readable(struct lst_req *req)
+{
+    const struct lst_io *io = &req->io;
+    struct lst_ns *ns = req->ns;
+
+    if (io->op == LST_IO_WRITE || io->op == LST_IO_WRITE_ZEROES) {
+        lst_extents_remove(&ns->uncorrectable, io_slba(req), io_blocks(req));
+    } else if (io->op == LST_IO_DISCARD) {
+        for (unsigned i = 0; i < io->range_count; i++) {
+            lst_extents_remove(&ns->uncorrectable, io->ranges[i].offset >> ns->shift,
+                               io->ranges[i].length >> ns->shift);
+        }
+    }
 }
 
 static void count_success(struct lst_req *req)
@@ -238,6 +288,7 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
         status = lst_no_retry(NV_SC_COMPARE_FAILURE);
     }
     if (!status) {
+        make_readable(req);
         count_success(req);
     }
     lst_req_complete(req, status);
@@ -247,6 +298,8 @@ const struct lst_command lst_io_commands[256] = {
     [NV_IO_FLUSH] = { LST_CMD_NS, NULL, flush_run },
     [NV_IO_WRITE] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, rw_length, write_run },
     [NV_IO_READ] = { LST_CMD_NS | LST_CMD_OUT, rw_length, read_run },
+    [NV_IO_WRITE_UNCORRECTABLE] = { LST_CMD_NS | LST_CMD_WRITES, no_data_length,
+                                    write_uncorrectable_run },
     [NV_IO_COMPARE] = { LST_CMD_NS | LST_CMD_IN, rw_length, compare_run },
     [NV_IO_WRITE_ZEROES] = { LST_CMD_NS | LST_CMD_WRITES, no_data_length, write_zeroes_run },
     [NV_IO_DSM] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, dsm_length, dsm_run },

@@ -57,6 +57,8 @@ enum lst_limits {
     LST_TTAG_GENERATIONS = 31,
     /* no PDU of any connection is longer: the header is damaged */
     LST_PLEN_MAX = 2 << 20,
+    /* blocks of a namespace that Write Uncorrectable has marked and nothing has written since */
+    LST_UNCORRECTABLE_MAX = 1 << 20,
     /* bytes of data buffers of one connection; commands beyond wait their turn */
     LST_CONN_BUFFERS = 16 << 20,
     LST_IOV_MAX = 192,                   /* more entries per lst_conn_output() bring nothing */

@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "engine/extents.h"
 #include "engine/pool.h"
 #include "engine/stats.h"
 #include "engine/target.h"
@@ -96,6 +97,7 @@ struct lst_ns {
     void (*done)(void *backend);
     uint64_t blocks;
     uint8_t shift;                       /* log2 of the block size */
+    struct lst_extents uncorrectable;    /* blocks that cannot be read until they are written */
     uint32_t ana_grpid;
     uint8_t uuid[16];
     uint8_t nguid[16];

@@ -116,6 +116,7 @@ static void ns_free_if_unused(struct lst_ns *ns)
         ns->done(ns->backend);
     }
     g_free(ns->resv);
+    lst_extents_clear(&ns->uncorrectable);
     g_free(ns);
 }
 
@@ -168,6 +169,7 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
     ns->backend = backend;
     ns->shift = block_size == 512 ? 9 : 12;
     ns->blocks = size >> ns->shift;
+    lst_extents_truncate(&ns->uncorrectable, ns->blocks);
     ns->attached = true;
     if (ns->enabled) {
         lst_ns_changed(ns);
