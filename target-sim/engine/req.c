@@ -118,10 +118,15 @@ uint16_t lst_req_length_error(struct lst_req *req)
     return LST_STATUS_CAPSULE_SGL_LENGTH;
 }
 
+bool lst_queue_gone(const struct lst_queue *queue)
+{
+    return queue->connected && !queue->ctrl;
+}
+
 void lst_req_execute(struct lst_req *req)
 {
     /* Data may have taken their time: the association can be gone, or the controller reset. */
-    if (req->queue->connected && !req->queue->ctrl) {
+    if (lst_queue_gone(req->queue)) {
         lst_req_complete(req, NV_SC_ABORT_SQ_DELETION);
     } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) &&
                !(req->command->flags & LST_CMD_DISABLED)) {
@@ -176,7 +181,7 @@ void lst_req_release(struct lst_req *req)
         req->ns = NULL;
     }
     if (req->scratch) {
-        lst_pool_put(&req->queue->target->pool, req->scratch, req->data_len);
+        lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);
         req->scratch = NULL;
     }
 }
