@@ -173,6 +173,8 @@ enum nv_status {
     /* the same value is Fabrics' NVF_SC_INCOMPATIBLE_FORMAT */
     NV_SC_CONFLICTING_ATTRIBUTES = 0x180,
     NV_SC_READ_ONLY = 0x182,
+    NV_SC_SIZE_LIMIT = 0x183,        /* Command Size Limit Exceeded */
+    NV_SC_OVERLAPPING_RANGE = 0x187, /* Overlapping I/O Range */
 
     NV_SC_WRITE_FAULT = 0x280,
     NV_SC_READ_ERROR = 0x281,
@@ -300,6 +302,41 @@ struct nv_resv_registrant_ext {
 };
 NV_SIZE_ASSERT(struct nv_resv_registrant_ext, 64);
 enum { NV_RESV_STATUS_EXT_BYTES = 64, NV_RESV_EDS = 1 };
+
+/*
+ * Copy (NVM 1.0, 3.2.2): CDW10 and CDW11 are the first block of the destination; the data are a list
+ * of source ranges in one of these two formats. NLB is zero-based.
+ */
+struct nv_copy_range {
+    uint8_t rsvd0[8];
+    uint64_t slba;
+    uint16_t nlb;
+    uint8_t rsvd18[6];
+    uint32_t eilbrt;
+    uint16_t elbat;
+    uint16_t elbatm;
+};
+NV_SIZE_ASSERT(struct nv_copy_range, 32);
+NV_OFFSET_ASSERT(struct nv_copy_range, eilbrt, 24);
+
+/* Format 1h: wider tags for protection information, and else the same. */
+struct nv_copy_range1 {
+    uint8_t rsvd0[8];
+    uint64_t slba;
+    uint16_t nlb;
+    uint8_t rsvd18[8];
+    uint8_t elbst[10];
+    uint16_t elbat;
+    uint16_t elbatm;
+};
+NV_SIZE_ASSERT(struct nv_copy_range1, 40);
+NV_OFFSET_ASSERT(struct nv_copy_range1, elbst, 26);
+
+/* CDW12 of Copy: the zero-based number of ranges in 7:0, their format in 11:8, FUA in 30. */
+enum nv_copy_cdw12 {
+    NV_COPY_NR_MASK = 0xff,
+    NV_COPY_FORMAT_SHIFT = 8, NV_COPY_FORMAT_MASK = 0xf << 8,
+};
 
 /* ---- Properties (controller registers; Base 2.0, 3.1.3) -------------------------------------- */
 
@@ -496,6 +533,7 @@ NV_OFFSET_ASSERT(struct nv_id_ctrl, nanagrpid, 348);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, sqes, 512);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, nn, 516);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, vwc, 525);
+NV_OFFSET_ASSERT(struct nv_id_ctrl, ocfs, 534);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, sgls, 536);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, subnqn, 768);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, ioccsz, 1792);
@@ -530,6 +568,9 @@ enum nv_id_ctrl_bits {
     NV_NWPC_WRITE_PROTECT = 1 << 0,
     NV_NWPC_UNTIL_POWER_CYCLE = 1 << 1,
     NV_NWPC_PERMANENT = 1 << 2,
+    NV_ONCS_COPY = 1 << 8,
+    NV_OCFS_FORMAT_0 = 1 << 0,
+    NV_OCFS_FORMAT_1 = 1 << 1,
     NV_VWC_PRESENT = 1 << 0,
     NV_VWC_FLUSH_ALL_NO = 2 << 1,    /* Flush of NSID FFFFFFFFh is an error */
     NV_SGLS_SUPPORTED = 1 << 0,
@@ -590,6 +631,8 @@ NV_SIZE_ASSERT(struct nv_id_ns, NV_IDENTIFY_BYTES);
 NV_OFFSET_ASSERT(struct nv_id_ns, nmic, 30);
 NV_OFFSET_ASSERT(struct nv_id_ns, dlfeat, 33);
 NV_OFFSET_ASSERT(struct nv_id_ns, nvmcap, 48);
+NV_OFFSET_ASSERT(struct nv_id_ns, mssrl, 74);
+NV_OFFSET_ASSERT(struct nv_id_ns, msrc, 80);
 NV_OFFSET_ASSERT(struct nv_id_ns, anagrpid, 92);
 NV_OFFSET_ASSERT(struct nv_id_ns, nguid, 104);
 NV_OFFSET_ASSERT(struct nv_id_ns, lbaf, 128);

@@ -36,6 +36,17 @@ struct nv_sqe host_cmd_dsm(uint32_t nsid, uint32_t ranges, uint32_t attributes)
     return sqe;
 }
 
+struct nv_sqe host_cmd_copy(uint32_t nsid, uint64_t slba, uint32_t ranges, unsigned format)
+{
+    struct nv_sqe sqe = host_cmd(NV_IO_COPY, nsid);
+
+    g_assert(ranges >= 1 && ranges <= 256 && format <= 15);
+    sqe.cdw10 = (uint32_t)slba;
+    sqe.cdw11 = (uint32_t)(slba >> 32);
+    sqe.cdw12 = (ranges - 1) | format << NV_COPY_FORMAT_SHIFT;
+    return sqe;
+}
+
 struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint8_t csi)
 {
     struct nv_sqe sqe = host_cmd(NV_ADMIN_IDENTIFY, nsid);

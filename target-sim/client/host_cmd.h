@@ -27,6 +27,9 @@ struct nv_sqe host_cmd_rw(uint8_t opcode, uint32_t nsid, uint64_t slba, uint32_t
 /* Dataset Management with @ranges ranges (1..256) and the attributes of CDW11 (4: deallocate). */
 struct nv_sqe host_cmd_dsm(uint32_t nsid, uint32_t ranges, uint32_t attributes);
 
+/* Copy to @slba with @ranges source ranges (1..256) of @format. */
+struct nv_sqe host_cmd_copy(uint32_t nsid, uint64_t slba, uint32_t ranges, unsigned format);
+
 /* Identify: CNS, CNTID and CSI (section 5.17). */
 struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint8_t csi);
 

@@ -88,6 +88,17 @@ struct lst_queue {
     struct lst_command_stats *commands;
 };
 
+/* See lst_io_steps(). */
+typedef bool lst_step_fn(struct lst_req *req, uint16_t status);
+
+/* How far a Copy has come. */
+struct lst_copy {
+    uint32_t range;                      /* in the host's list */
+    uint32_t done;                       /* blocks of it */
+    uint64_t to;                         /* the block that is written next */
+    bool writing;                        /* the last request was a write: a read is next */
+};
+
 struct lst_req {
     struct nv_sqe sqe;
     struct nv_cqe cqe;
@@ -104,12 +115,18 @@ struct lst_req {
     struct lst_ns *ns;                   /* holds a reference */
     enum lst_resv_part resv_part;
     GList resv_link;                     /* of lst_ns_resv */
-    /* Compare: what the media hold; data_len bytes of the target's pool */
+    /* Compare, Copy: what the media hold; from the target's pool */
     uint8_t *scratch;
+    uint32_t scratch_len;
     struct lst_io io;
     /* who gets the backend's answer instead of completing the command with it; NULL: nobody */
     void (*io_done)(struct lst_req *req, uint16_t status);
     struct iovec iov;
+    /* a command of several requests to the backend, see lst_io_steps() */
+    lst_step_fn *step;
+    bool stepping, step_ready;
+    uint16_t step_status;
+    struct lst_copy copy;
 };
 
 /* Controllers keep these per event kind, see aer.c. */
@@ -201,6 +218,33 @@ void lst_queue_detach(struct lst_queue *queue);
 void lst_ctrls_drop(struct lst_target *target,
                     bool (*match)(const struct lst_ctrl *ctrl, const void *key), const void *key);
 void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16_t status);
+
+/* ---- io.c */
+/* Whether these blocks are in the namespace. */
+bool lst_ns_has(const struct lst_ns *ns, uint64_t slba, uint64_t blocks);
+/* CDW10 and CDW11 of commands on blocks. */
+uint64_t lst_io_slba(const struct lst_req *req);
+/* What the next request to the backend is about; @data (NULL: none) holds all its bytes. */
+void lst_io_set(struct lst_req *req, uint64_t slba, uint64_t blocks, void *data);
+/* A buffer that belongs to the request, in req->scratch. */
+void lst_io_scratch(struct lst_req *req, uint32_t len);
+/*
+ * lst_io_submit: sends req->io to the backend, or not if the namespace is gone or cannot take it.
+ * When that has ended, now or later, the next step is taken; a request without steps is completed.
+ */
+void lst_io_submit(struct lst_req *req, enum lst_io_op op);
+/*
+ * lst_io_steps: executes a command of several requests to the backend, or of none.
+ * @step: called with status 0 first, then with that of each request that it submitted. It submits
+ * one and returns true, or completes the command and returns false.
+ */
+void lst_io_steps(struct lst_req *req, lst_step_fn *step);
+/* True: the host or its queue is gone, nothing more is to be done for them. */
+bool lst_queue_gone(const struct lst_queue *queue);
+
+/* ---- copy.c: for the I/O command table */
+uint16_t lst_copy_length(struct lst_req *req, uint32_t *len);
+void lst_copy_run(struct lst_req *req);
 
 /* ---- props.c */
 uint16_t lst_property_get(struct lst_ctrl *ctrl, uint32_t offset, unsigned size, uint64_t *value);

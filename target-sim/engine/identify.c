@@ -74,7 +74,9 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->nn = LST_NSID_MAX;
     id->mnan = LST_NSID_MAX;
     id->oncs = NV_ONCS_COMPARE | NV_ONCS_WRITE_UNCORRECTABLE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES |
-               NV_ONCS_SAVE_SELECT | NV_ONCS_RESERVATIONS | NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY;
+               NV_ONCS_SAVE_SELECT | NV_ONCS_RESERVATIONS | NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY |
+               NV_ONCS_COPY;
+    id->ocfs = NV_OCFS_FORMAT_0 | NV_OCFS_FORMAT_1;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = lst_write_protect_capabilities(ctrl->target);
     return NV_SC_SUCCESS;
@@ -124,6 +126,9 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     id->nmic = NV_NMIC_SHARED;
     id->rescap = lst_resv_capabilities(ns);
     id->dlfeat = NV_DLFEAT_READ_ZEROES | NV_DLFEAT_WZ_DEALLOCATE;
+    id->mssrl = LST_COPY_RANGE_BLOCKS;
+    id->mcl = LST_COPY_BLOCKS;
+    id->msrc = LST_COPY_RANGES - 1;
     id->anagrpid = ns->ana_grpid;
     id->nsattr = ns->write_protected ? NV_NSATTR_WRITE_PROTECTED : 0;
     memcpy(id->nguid, ns->nguid, sizeof(id->nguid));

@@ -13,7 +13,7 @@ static struct lst_req *req_of_io(struct lst_io *io)
     return lst_container(io, struct lst_req, io);
 }
 
-static uint64_t rw_slba(const struct lst_req *req)
+uint64_t lst_io_slba(const struct lst_req *req)
 {
     return (uint64_t)req->sqe.cdw11 << 32 | req->sqe.cdw10;
 }
@@ -23,14 +23,14 @@ static uint32_t rw_blocks(const struct lst_req *req)
     return (req->sqe.cdw12 & 0xffff) + 1;
 }
 
-static bool range_ok(const struct lst_ns *ns, uint64_t slba, uint64_t blocks)
+bool lst_ns_has(const struct lst_ns *ns, uint64_t slba, uint64_t blocks)
 {
     return slba <= ns->blocks && blocks <= ns->blocks - slba;
 }
 
 static uint16_t rw_check_range(const struct lst_req *req)
 {
-    return range_ok(req->ns, rw_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS :
+    return lst_ns_has(req->ns, lst_io_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS :
                                                              lst_no_retry(NV_SC_LBA_RANGE);
 }
 
@@ -55,7 +55,7 @@ static uint16_t no_data_length(struct lst_req *req, uint32_t *len)
 }
 
 /* The first and the number of the blocks that the request is about. */
-static uint64_t io_slba(const struct lst_req *req)
+static uint64_t io_first(const struct lst_req *req)
 {
     return req->io.offset >> req->ns->shift;
 }
@@ -71,20 +71,22 @@ static uint16_t still_fits(const struct lst_req *req)
     if (!req->ns->enabled) {
         return lst_no_retry(NV_SC_INVALID_NAMESPACE);
     }
-    return range_ok(req->ns, io_slba(req), io_blocks(req)) ? NV_SC_SUCCESS :
+    return lst_ns_has(req->ns, io_first(req), io_blocks(req)) ? NV_SC_SUCCESS :
                                                              lst_no_retry(NV_SC_LBA_RANGE);
 }
 
 static uint16_t readable(const struct lst_req *req)
 {
-    if (!lst_extents_count(&req->ns->uncorrectable, io_slba(req), io_blocks(req))) {
+    if (!lst_extents_count(&req->ns->uncorrectable, io_first(req), io_blocks(req))) {
         return NV_SC_SUCCESS;
     }
     req->ns->subsys->media_errors++;
     return NV_SC_READ_ERROR;
 }
 
-static void submit(struct lst_req *req, enum lst_io_op op)
+static void ended(struct lst_req *req, uint16_t status);
+
+void lst_io_submit(struct lst_req *req, enum lst_io_op op)
 {
     struct lst_target *target = req->queue->target;
     uint16_t status = still_fits(req);
@@ -93,7 +95,7 @@ static void submit(struct lst_req *req, enum lst_io_op op)
         status = readable(req);
     }
     if (status) {
-        lst_req_complete(req, status);
+        ended(req, status);
         return;
     }
     req->io.op = op;
@@ -103,60 +105,64 @@ static void submit(struct lst_req *req, enum lst_io_op op)
     target->ops.io_submit(target->front, &req->io);
 }
 
-static void set_range(struct lst_req *req)
+void lst_io_set(struct lst_req *req, uint64_t slba, uint64_t blocks, void *data)
 {
-    req->io.offset = rw_slba(req) << req->ns->shift;
-    req->io.length = (uint64_t)rw_blocks(req) << req->ns->shift;
+    req->io.offset = slba << req->ns->shift;
+    req->io.length = blocks << req->ns->shift;
     req->io.fua = req->sqe.cdw12 & NV_RW_FUA || !req->queue->ctrl->features.write_cache;
+    req->iov.iov_base = data;
+    req->iov.iov_len = req->io.length;
+    req->io.iov = data ? &req->iov : NULL;
+    req->io.iov_count = data ? 1 : 0;
 }
 
-static void set_data(struct lst_req *req, void *data)
+void lst_io_scratch(struct lst_req *req, uint32_t len)
 {
-    req->iov.iov_base = data;
-    req->iov.iov_len = req->data_len;
-    req->io.iov = &req->iov;
-    req->io.iov_count = 1;
+    req->scratch = lst_pool_get(&req->queue->target->pool, len);
+    req->scratch_len = len;
+}
+
+static void set_range(struct lst_req *req, void *data)
+{
+    lst_io_set(req, lst_io_slba(req), rw_blocks(req), data);
 }
 
 static void read_run(struct lst_req *req)
 {
-    set_range(req);
-    set_data(req, req->data);
-    submit(req, LST_IO_READ);
+    set_range(req, req->data);
+    lst_io_submit(req, LST_IO_READ);
 }
 
 static void write_run(struct lst_req *req)
 {
-    set_range(req);
-    set_data(req, req->data);
-    submit(req, LST_IO_WRITE);
+    set_range(req, req->data);
+    lst_io_submit(req, LST_IO_WRITE);
 }
 
 /* Reads into a buffer of its own; the comparison is made when the backend is done. */
 static void compare_run(struct lst_req *req)
 {
-    set_range(req);
-    req->scratch = lst_pool_get(&req->queue->target->pool, req->data_len);
-    set_data(req, req->scratch);
-    submit(req, LST_IO_READ);
+    lst_io_scratch(req, req->data_len);
+    set_range(req, req->scratch);
+    lst_io_submit(req, LST_IO_READ);
 }
 
 static void flush_run(struct lst_req *req)
 {
-    submit(req, LST_IO_FLUSH);
+    lst_io_submit(req, LST_IO_FLUSH);
 }
 
 static void write_zeroes_run(struct lst_req *req)
 {
-    set_range(req);
+    set_range(req, NULL);
     req->io.may_unmap = req->sqe.cdw12 & NV_RW_DEAC;
-    submit(req, LST_IO_WRITE_ZEROES);
+    lst_io_submit(req, LST_IO_WRITE_ZEROES);
 }
 
 static void verify_run(struct lst_req *req)
 {
-    set_range(req);
-    submit(req, LST_IO_VERIFY);
+    set_range(req, NULL);
+    lst_io_submit(req, LST_IO_VERIFY);
 }
 
 /* Marks blocks in the engine; the backend has no part in it. */
@@ -164,9 +170,9 @@ static void write_uncorrectable_run(struct lst_req *req)
 {
     uint16_t status;
 
-    set_range(req);
+    set_range(req, NULL);
     status = still_fits(req);
-    if (!status && !lst_extents_add(&req->ns->uncorrectable, io_slba(req), io_blocks(req),
+    if (!status && !lst_extents_add(&req->ns->uncorrectable, io_first(req), io_blocks(req),
                                     LST_UNCORRECTABLE_MAX)) {
         status = lst_no_retry(NV_SC_INTERNAL);
     }
@@ -198,7 +204,7 @@ static uint16_t dsm_convert(struct lst_req *req, unsigned count)
         struct lst_io_range range;
 
         memcpy(&wire, at, sizeof(wire));
-        if (!range_ok(req->ns, wire.slba, wire.nlb)) {
+        if (!lst_ns_has(req->ns, wire.slba, wire.nlb)) {
             return lst_no_retry(NV_SC_LBA_RANGE);
         }
         range.offset = wire.slba << req->ns->shift;
@@ -220,7 +226,7 @@ static void dsm_run(struct lst_req *req)
     }
     req->io.ranges = (const struct lst_io_range *)req->data;
     req->io.range_count = count;
-    submit(req, LST_IO_DISCARD);
+    lst_io_submit(req, LST_IO_DISCARD);
 }
 
 /* Blocks that were written, or deallocated, can be read again (NVM 1.0, 3.2.7). */
@@ -230,7 +236,7 @@ static void make_readable(struct lst_req *req)
     struct lst_ns *ns = req->ns;
 
     if (io->op == LST_IO_WRITE || io->op == LST_IO_WRITE_ZEROES) {
-        lst_extents_remove(&ns->uncorrectable, io_slba(req), io_blocks(req));
+        lst_extents_remove(&ns->uncorrectable, io_first(req), io_blocks(req));
     } else if (io->op == LST_IO_DISCARD) {
         for (unsigned i = 0; i < io->range_count; i++) {
             lst_extents_remove(&ns->uncorrectable, io->ranges[i].offset >> ns->shift,
@@ -267,6 +273,52 @@ static void count_success(struct lst_req *req)
     }
 }
 
+/* ---- The end of a request to the backend */
+
+static void end_command(struct lst_req *req, uint16_t status)
+{
+    if (!status && req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
+        status = lst_no_retry(NV_SC_COMPARE_FAILURE);
+    }
+    if (!status) {
+        count_success(req);
+    }
+    lst_req_complete(req, status);
+}
+
+/* A backend that ends at once calls from inside a step: the loop, not recursion, takes the next. */
+static void next_step(struct lst_req *req, uint16_t status)
+{
+    req->step_status = status;
+    req->step_ready = true;
+    if (req->stepping) {
+        return;
+    }
+    req->stepping = true;
+    while (req->step_ready) {
+        req->step_ready = false;
+        if (!req->step(req, req->step_status)) {
+            return;
+        }
+    }
+    req->stepping = false;
+}
+
+static void ended(struct lst_req *req, uint16_t status)
+{
+    if (req->step) {
+        next_step(req, status);
+    } else {
+        end_command(req, status);
+    }
+}
+
+void lst_io_steps(struct lst_req *req, lst_step_fn *step)
+{
+    req->step = step;
+    next_step(req, NV_SC_SUCCESS);
+}
+
 void lst_io_complete(struct lst_io *io, uint16_t status)
 {
     struct lst_req *req = req_of_io(io);
@@ -279,19 +331,14 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
         if (req->ns->subsys) {
             req->ns->subsys->media_errors += (status & 0x700) == 0x200;
         }
+    } else {
+        make_readable(req);
     }
     if (req->io_done) {
         req->io_done(req, status);
-        return;
+    } else {
+        ended(req, status);
     }
-    if (!status && req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
-        status = lst_no_retry(NV_SC_COMPARE_FAILURE);
-    }
-    if (!status) {
-        make_readable(req);
-        count_success(req);
-    }
-    lst_req_complete(req, status);
 }
 
 const struct lst_command lst_io_commands[256] = {
@@ -311,5 +358,6 @@ const struct lst_command lst_io_commands[256] = {
                              lst_resv_acquire_run },
     [NV_IO_RESV_RELEASE] = { LST_CMD_NS | LST_CMD_IN, lst_resv_release_length,
                              lst_resv_release_run },
+    [NV_IO_COPY] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, lst_copy_length, lst_copy_run },
     [NV_IO_VERIFY] = { LST_CMD_NS, no_data_length, verify_run },
 };

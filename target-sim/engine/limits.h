@@ -57,6 +57,10 @@ enum lst_limits {
     LST_TTAG_GENERATIONS = 31,
     /* no PDU of any connection is longer: the header is damaged */
     LST_PLEN_MAX = 2 << 20,
+    LST_COPY_RANGES = 128,               /* of a Copy; MSRC is this less one */
+    LST_COPY_RANGE_BLOCKS = 2048,        /* MSSRL */
+    LST_COPY_BLOCKS = 8192,              /* MCL */
+    LST_COPY_CHUNK = 128 << 10,          /* bytes that a Copy has in memory */
     /* blocks of a namespace that Write Uncorrectable has marked and nothing has written since */
     LST_UNCORRECTABLE_MAX = 1 << 20,
     /* bytes of data buffers of one connection; commands beyond wait their turn */

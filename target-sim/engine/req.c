@@ -124,12 +124,17 @@ uint16_t lst_req_length_error(struct lst_req *req)
     return LST_STATUS_CAPSULE_SGL_LENGTH;
 }
 
+bool lst_queue_gone(const struct lst_queue *queue)
+{
+    return queue->connected && !queue->ctrl;
+}
+
 void lst_req_execute(struct lst_req *req)
 {
     uint16_t status;
 
     /* Data may have taken their time: the association can be gone, or the controller reset. */
-    if (req->queue->connected && !req->queue->ctrl) {
+    if (lst_queue_gone(req->queue)) {
         lst_req_complete(req, NV_SC_ABORT_SQ_DELETION);
     } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) &&
                !(req->command->flags & LST_CMD_DISABLED)) {
@@ -189,7 +194,7 @@ void lst_req_release(struct lst_req *req)
     g_assert(!req->at_backend);
     drop_namespace(req);
     if (req->scratch) {
-        lst_pool_put(&req->queue->target->pool, req->scratch, req->data_len);
+        lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);
         req->scratch = NULL;
     }
 }

@@ -137,6 +137,17 @@ static void connect_again(struct fuzz_session *s, bool io)
 
 /* ---- Steps */
 
+/* Lists of ranges begin with small numbers of blocks that the input chooses. */
+static void fill_data(struct fuzz_session *s, uint32_t arg)
+{
+    for (unsigned i = 1; i < 32; i++) {
+        const uint64_t word = arg >> i & 0xff;
+
+        memcpy(s->data + i * sizeof(word), &word, sizeof(word));
+    }
+    memcpy(s->data, &arg, sizeof(arg));
+}
+
 static const HostDataKind kinds[] = {
     [FUZZ_NO_DATA] = HOST_DATA_NONE,
     [FUZZ_DATA_IN] = HOST_DATA_IN,
@@ -228,7 +239,7 @@ void fuzz_command(struct fuzz_session *s, const struct fuzz_record *record, bool
     RigLink *link;
 
     if (!done_without_command(s, record)) {
-        memcpy(s->data, &record->arg, sizeof(record->arg));
+        fill_data(s, record->arg);
         connect_again(s, io);
         link = io ? s->io : s->admin;
         if (usable(link)) {

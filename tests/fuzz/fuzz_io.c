@@ -46,7 +46,11 @@ void fuzz_corpus(FuzzAddFn *add)
     fuzz_put(others, FUZZ_NO_DATA, 0, 0, 0, host_cmd_rw(NV_IO_WRITE_UNCORRECTABLE, 1, 8, 8, 0));
     fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 32, 4, host_cmd_dsm(1, 2, NV_DSM_DEALLOCATE));
     fuzz_put(others, FUZZ_DATA_R2T, 0, 4096, 4, host_cmd_dsm(1, 256, NV_DSM_DEALLOCATE));
-    fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 32, 0, host_cmd(NV_IO_COPY, 1));
+    /* The record's argument is all of the list that is not zero: reserved bytes. */
+    fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 32, 0, host_cmd_copy(1, 8, 1, 0));
+    fuzz_put(others, FUZZ_DATA_R2T, 0, 160, 0, host_cmd_copy(1, 8, 4, 1));
+    fuzz_put(late, FUZZ_BACKEND, 0, 0, 1, host_cmd(0, 0));
+    fuzz_put(late, FUZZ_DATA_R2T, 0, 128, 0, host_cmd_copy(1, 100, 4, 0));
     fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 16, 1, host_cmd(NV_IO_RESV_REGISTER, 1));
     fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 16, 1, host_cmd(NV_IO_RESV_ACQUIRE, 1));
     fuzz_put(others, FUZZ_DATA_CAPSULE, 0, 8, 1, host_cmd(NV_IO_RESV_RELEASE, 1));

@@ -179,7 +179,7 @@ static void test_log_supported_effects_features_firmware(void)
     g_assert_cmphex(dwords[NV_ADMIN_IDENTIFY] & 3, ==, 1);
     g_assert_cmphex(dwords[256 + NV_IO_READ] & 3, ==, 1);
     g_assert_cmphex(dwords[256 + NV_IO_WRITE] & 3, ==, 3);      /* changes contents */
-    g_assert_cmphex(dwords[256 + NV_IO_COPY], ==, 0);
+    g_assert_cmphex(dwords[256 + NV_IO_COPY], ==, 3);
     g_assert_cmphex(get_log(s, NV_LOG_FEATURES, 0, 1024), ==, 0);
     g_assert_cmphex(dwords[NV_FEAT_KATO] & 1, ==, 1);
     g_assert_cmphex(dwords[0x7f] & 1, ==, 0);
