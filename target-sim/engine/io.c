@@ -284,6 +284,9 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
         req->io_done(req, status);
         return;
     }
+    if (!status && lst_write_cache_late(req)) {
+        return;
+    }
     if (!status && req->scratch && memcmp(req->scratch, req->data, req->data_len)) {
         status = lst_no_retry(NV_SC_COMPARE_FAILURE);
     }

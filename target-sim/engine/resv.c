@@ -240,6 +240,7 @@ static unsigned preempt_registrants(struct lst_resv *resv, const uint8_t *host, 
     return removed;
 }
 
+/* Of a reservation that a single host holds. */
 static uint64_t holder_key(const struct lst_resv *resv)
 {
     for (unsigned i = 0; i < resv->count; i++) {
@@ -247,7 +248,7 @@ static uint64_t holder_key(const struct lst_resv *resv)
             return resv->registrants[i].key;
         }
     }
-    return 0;
+    g_assert_not_reached();
 }
 
 /* The reservation, and whoever has the same key as its holder, give way to the new one. */
