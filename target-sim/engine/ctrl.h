@@ -268,6 +268,11 @@ void lst_features_reset(struct lst_ctrl *ctrl);
 /* Critical Warning of the SMART log; and to be called when it, or who wants to know, may differ. */
 uint8_t lst_health_warnings(const struct lst_ctrl *ctrl);
 void lst_health_check(struct lst_ctrl *ctrl);
+/*
+ * A write has ended. If the write cache was turned off since it began, what it wrote is flushed
+ * first: true, and lst_io_complete() comes again.
+ */
+bool lst_write_cache_late(struct lst_req *req);
 /* NWPC */
 uint8_t lst_write_protect_capabilities(const struct lst_target *target);
 void lst_features_log(const struct lst_ctrl *ctrl, uint32_t *entries);

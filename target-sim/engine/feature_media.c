@@ -80,6 +80,22 @@ uint16_t lst_set_write_cache(struct lst_req *req, struct lst_ctrl *ctrl, uint32_
     return LST_FEATURE_LATER;
 }
 
+bool lst_write_cache_late(struct lst_req *req)
+{
+    const struct lst_ctrl *ctrl = req->queue->ctrl;
+    struct lst_target *target = req->queue->target;
+    bool wrote = req->io.op == LST_IO_WRITE || req->io.op == LST_IO_WRITE_ZEROES;
+
+    if (!wrote || req->io.fua || !ctrl || ctrl->features.write_cache) {
+        return false;
+    }
+    req->io.op = LST_IO_FLUSH;
+    req->io.iov_count = 0;
+    req->at_backend = true;
+    target->ops.io_submit(target->front, &req->io);
+    return true;
+}
+
 /* ---- Write protection */
 
 uint8_t lst_write_protect_capabilities(const struct lst_target *target)

@@ -336,7 +336,7 @@ void lst_io_complete(struct lst_io *io, uint16_t status)
     }
     if (req->io_done) {
         req->io_done(req, status);
-    } else {
+    } else if (status || !lst_write_cache_late(req)) {
         ended(req, status);
     }
 }

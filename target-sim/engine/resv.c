@@ -240,6 +240,7 @@ static unsigned preempt_registrants(struct lst_resv *resv, const uint8_t *host, 
     return removed;
 }
 
+/* Of a reservation that a single host holds. */
 static uint64_t holder_key(const struct lst_resv *resv)
 {
     for (unsigned i = 0; i < resv->count; i++) {
@@ -247,7 +248,7 @@ static uint64_t holder_key(const struct lst_resv *resv)
             return resv->registrants[i].key;
         }
     }
-    return 0;
+    g_assert_not_reached();
 }
 
 /* The reservation, and whoever has the same key as its holder, give way to the new one. */
@@ -390,8 +391,8 @@ static void put_registrant(const struct lst_resv *resv, unsigned index, bool ext
     }
 }
 
-void lst_resv_report(const struct lst_resv *resv, bool extended, uint16_t cntlid, uint8_t *data,
-                     size_t len)
+void lst_resv_report(const struct lst_resv *resv, bool extended, lst_resv_cntlid_fn *cntlid,
+                     const void *opaque, uint8_t *data, size_t len)
 {
     struct nv_resv_status status = {
         .gen = resv->gen,
@@ -403,6 +404,8 @@ void lst_resv_report(const struct lst_resv *resv, bool extended, uint16_t cntlid
     memset(data, 0, len);
     put(data, len, 0, &status, sizeof(status));
     for (unsigned i = 0; i < resv->count; i++) {
-        put_registrant(resv, i, extended, cntlid, data, len);
+        put_registrant(resv, i, extended,
+                       cntlid ? cntlid(opaque, resv->registrants[i].host) : NV_CNTLID_DYNAMIC,
+                       data, len);
     }
 }

@@ -58,13 +58,15 @@ uint16_t lst_resv_acquire(struct lst_resv *resv, const uint8_t *host, uint32_t c
 uint16_t lst_resv_release(struct lst_resv *resv, const uint8_t *host, uint32_t cdw10,
                           const struct nv_resv_keys *keys, struct lst_resv_notices *notices);
 
+/* The controller of a registrant; FFFFh if it has none, or none of its own (dynamic ones). */
+typedef uint16_t lst_resv_cntlid_fn(const void *opaque, const uint8_t *host);
 /*
  * lst_resv_report: Reservation Status, or its extended form, cut off or filled with zeroes to
  * @len bytes.
- * @cntlid: of every registrant; FFFFh where controllers come and go.
+ * @cntlid: called with @opaque for each registrant; NULL: FFFFh for all.
  */
-void lst_resv_report(const struct lst_resv *resv, bool extended, uint16_t cntlid, uint8_t *data,
-                     size_t len);
+void lst_resv_report(const struct lst_resv *resv, bool extended, lst_resv_cntlid_fn *cntlid,
+                     const void *opaque, uint8_t *data, size_t len);
 
 /*
  * lst_resv_conflicts: must this I/O command end with Reservation Conflict?

@@ -233,10 +233,26 @@ void lst_resv_release_run(struct lst_req *req)
     run(req, lst_resv_release, false);
 }
 
-/* Controllers are dynamic: registrants have none of their own. */
+/* The first that the host has now. */
+static uint16_t cntlid_of(const void *opaque, const uint8_t *host)
+{
+    const struct lst_subsys *subsys = opaque;
+
+    for (GList *node = subsys->target->ctrls.head; node; node = node->next) {
+        const struct lst_ctrl *ctrl = node->data;
+
+        if (ctrl->subsys == subsys && !memcmp(ctrl->hostid, host, LST_HOST_ID_BYTES)) {
+            return ctrl->cntlid;
+        }
+    }
+    return NV_CNTLID_DYNAMIC;
+}
+
 void lst_resv_report_run(struct lst_req *req)
 {
-    lst_resv_report(&req->ns->resv->state, req->sqe.cdw11 & NV_RESV_EDS, NV_CNTLID_DYNAMIC,
-                    req->data, req->data_len);
+    const struct lst_subsys *subsys = req->queue->ctrl->subsys;
+
+    lst_resv_report(&req->ns->resv->state, req->sqe.cdw11 & NV_RESV_EDS,
+                    subsys->static_ctrls ? cntlid_of : NULL, subsys, req->data, req->data_len);
     lst_req_complete(req, NV_SC_SUCCESS);
 }

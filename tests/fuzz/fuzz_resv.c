@@ -92,7 +92,7 @@ static void fuzz_rules(const uint8_t *data, size_t size)
         }
         check(resv);
         check_text(resv);
-        lst_resv_report(resv, data[0] & 0x80, 0xffff, report, 1 + data[3] % sizeof(report));
+        lst_resv_report(resv, data[0] & 0x80, NULL, NULL, report, 1 + data[3] % sizeof(report));
     }
 }
 

@@ -330,6 +330,28 @@ static void test_write_cache_off_flushes_and_means_fua(void)
     teardown(s);
 }
 
+/* It began with the cache on and would end with it off: durable all the same. */
+static void test_write_cache_off_while_a_write_is_under_way(void)
+{
+    Setup *s = setup();
+    RigResult off = { 0 }, write = { 0 };
+
+    s->rig->defer = true;
+    submit_write(s, &write);
+    rig_submit(s->admin, host_cmd_set_features(NV_FEAT_VOLATILE_WC, 0), HOST_DATA_NONE, NULL, 0,
+               &off);
+    rig_complete_io(s->rig, 0);
+    g_assert_false(write.done);
+    g_assert_cmpuint(s->rig->ios_by_op[LST_IO_FLUSH], ==, 2);
+    rig_complete_io(s->rig, 0);
+    g_assert_true(off.done);
+    g_assert_false(write.done);
+    rig_complete_io(s->rig, 0);
+    g_assert_true(write.done);
+    g_assert_cmphex(write.status, ==, 0);
+    teardown(s);
+}
+
 static void test_write_cache_that_cannot_be_flushed_stays_on(void)
 {
     Setup *s = setup();
@@ -506,6 +528,8 @@ int main(int argc, char **argv)
     g_test_add_func("/async_event/bits", test_async_event_bits);
     g_test_add_func("/write_cache/off_flushes_and_means_fua",
                     test_write_cache_off_flushes_and_means_fua);
+    g_test_add_func("/write_cache/off_while_a_write_is_under_way",
+                    test_write_cache_off_while_a_write_is_under_way);
     g_test_add_func("/write_cache/that_cannot_be_flushed_stays_on",
                     test_write_cache_that_cannot_be_flushed_stays_on);
     g_test_add_func("/write_cache/of_a_host_that_goes_meanwhile",

@@ -205,6 +205,23 @@ static void test_report(void)
     teardown(s);
 }
 
+/* Static controllers have numbers of their own; a host that is gone has none. */
+static void test_report_of_static_controllers(void)
+{
+    Setup *s = setup();
+
+    g_assert_true(lst_subsys_set(s->rig->subsys, "attr_controller_model", "static", NULL));
+    both_register(s);
+    g_assert_cmphex(rig_in(s->a.io, report(192), s->buf, 192), ==, 0);
+    g_assert_cmpuint(s->buf[64] | s->buf[65] << 8, ==, s->a.admin->cntlid);
+    g_assert_cmpuint(s->buf[128] | s->buf[129] << 8, ==, s->b.admin->cntlid);
+    rig_unlink(s->b.io);
+    rig_unlink(s->b.admin);
+    g_assert_cmphex(rig_in(s->a.io, report(192), s->buf, 192), ==, 0);
+    g_assert_cmpuint(s->buf[128] | s->buf[129] << 8, ==, 0xffff);
+    teardown(s);
+}
+
 static void test_report_that_is_wrong(void)
 {
     Setup *s = setup();
@@ -686,6 +703,7 @@ int main(int argc, char **argv)
     g_test_add_func("/resv_enable/is_for_disabled_namespaces",
                     test_resv_enable_is_for_disabled_namespaces);
     g_test_add_func("/report/extended", test_report);
+    g_test_add_func("/report/of_static_controllers", test_report_of_static_controllers);
     g_test_add_func("/report/that_is_wrong", test_report_that_is_wrong);
     g_test_add_func("/conflict/of_a_write_between_two_hosts",
                     test_conflict_of_a_write_between_two_hosts);

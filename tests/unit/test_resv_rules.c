@@ -86,7 +86,7 @@ static unsigned holder(void)
     uint8_t data[64 + HOSTS * 64];
     unsigned found = HOSTS;
 
-    lst_resv_report(&resv, true, 0xffff, data, sizeof(data));
+    lst_resv_report(&resv, true, NULL, NULL, data, sizeof(data));
     for (unsigned i = 0; i < resv.count; i++) {
         if (data[64 + 64 * i + 2] & 1) {
             g_assert_cmpuint(found, ==, HOSTS);
@@ -493,7 +493,7 @@ static void test_report_extended(void)
     begin(2, NV_RESV_EA_RO);
     resv.ptpl = true;
     memset(data, 0xee, sizeof(data));
-    lst_resv_report(&resv, true, 0xffff, data, sizeof(data));
+    lst_resv_report(&resv, true, NULL, NULL, data, sizeof(data));
     g_assert_cmpuint(data[0], ==, 2);            /* GEN */
     g_assert_cmpuint(data[4], ==, NV_RESV_EA_RO);
     g_assert_cmpuint(data[5] | data[6] << 8, ==, 2);
@@ -510,15 +510,21 @@ static void test_report_extended(void)
     }
 }
 
+/* Of one host, which is @opaque. */
+static uint16_t cntlid_7(const void *opaque, const uint8_t *host)
+{
+    return memcmp(opaque, host, 16) ? 0xffff : 7;
+}
+
 static void test_report_with_64_bit_hosts(void)
 {
     uint8_t data[72];
 
     begin(2, NV_RESV_WE_AR);
-    lst_resv_report(&resv, false, 7, data, sizeof(data));
+    lst_resv_report(&resv, false, cntlid_7, host(A), data, sizeof(data));
     g_assert_cmpuint(data[5], ==, 2);
     for (unsigned i = 0; i < 2; i++) {
-        g_assert_cmpuint(data[24 + 24 * i], ==, 7);
+        g_assert_cmpuint(data[24 + 24 * i], ==, i ? 0xff : 7);
         g_assert_cmpuint(data[26 + 24 * i], ==, 1);      /* all registrants hold it */
         g_assert_cmpmem(data + 32 + 24 * i, 8, host(i), 8);
         g_assert_cmpuint(data[40 + 24 * i], ==, key(i));
@@ -531,8 +537,8 @@ static void test_report_is_cut_off(void)
     for (size_t len = 1; len < 200; len++) {
         g_autofree uint8_t *data = g_malloc(len);
 
-        lst_resv_report(&resv, true, 0xffff, data, len);
-        lst_resv_report(&resv, false, 0xffff, data, len);
+        lst_resv_report(&resv, true, NULL, NULL, data, len);
+        lst_resv_report(&resv, false, NULL, NULL, data, len);
     }
 }
 
