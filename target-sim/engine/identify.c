@@ -76,6 +76,9 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
     id->oncs = NV_ONCS_COMPARE | NV_ONCS_WRITE_UNCORRECTABLE | NV_ONCS_DSM | NV_ONCS_WRITE_ZEROES | NV_ONCS_SAVE_SELECT |
                NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY | NV_ONCS_COPY;
     id->ocfs = NV_OCFS_FORMAT_0 | NV_OCFS_FORMAT_1;
+    id->fuses = NV_FUSES_COMPARE_WRITE;
+    /* In blocks of any namespace: of the largest. */
+    id->acwu = LST_FUSED_BYTES / 4096 - 1;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = 1;
     return NV_SC_SUCCESS;
@@ -114,6 +117,8 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     id->nsze = ns->blocks;
     id->ncap = ns->blocks;
     id->nuse = ns->blocks;
+    id->nsfeat = NV_NSFEAT_ATOMIC;
+    id->nacwu = (uint16_t)((LST_FUSED_BYTES >> ns->shift) - 1);
     id->nmic = NV_NMIC_SHARED;
     id->dlfeat = NV_DLFEAT_READ_ZEROES | NV_DLFEAT_WZ_DEALLOCATE;
     id->mssrl = LST_COPY_RANGE_BLOCKS;

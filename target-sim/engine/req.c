@@ -68,13 +68,10 @@ static uint16_t find_namespace(struct lst_req *req)
 
 static uint16_t check_flags(const struct lst_req *req)
 {
-    if (req->sqe.flags & NV_FUSE_MASK) {
-        return lst_no_retry(NV_SC_INVALID_FIELD);
-    }
     if (req->queue->fabrics && (req->sqe.flags & NV_PSDT_MASK) != NV_PSDT_SGL) {
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    return NV_SC_SUCCESS;
+    return lst_fused_check(req);
 }
 
 uint16_t lst_req_prepare(struct lst_req *req)
@@ -82,6 +79,7 @@ uint16_t lst_req_prepare(struct lst_req *req)
     uint16_t status;
 
     lst_stats_start(req);
+    lst_fused_arrived(req);
     if (req->queue->ctrl) {
         lst_keepalive_seen(req->queue->ctrl);
     }
@@ -131,6 +129,8 @@ void lst_req_execute(struct lst_req *req)
     } else if (req->queue->ctrl && !lst_ctrl_ready(req->queue->ctrl) &&
                !(req->command->flags & LST_CMD_DISABLED)) {
         lst_req_complete(req, lst_no_retry(NV_SC_COMMAND_SEQUENCE));
+    } else if (req->sqe.flags & NV_FUSE_MASK) {
+        lst_fused_execute(req);
     } else {
         req->command->run(req);
     }
@@ -147,9 +147,20 @@ static void note_failure(struct lst_req *req, uint16_t status)
     }
 }
 
+static void leave_namespace(struct lst_req *req)
+{
+    if (req->ns) {
+        lst_order_leave(req);
+        lst_ns_unref(req->ns);
+        req->ns = NULL;
+    }
+}
+
 void lst_req_complete(struct lst_req *req, uint16_t status)
 {
     struct lst_queue *queue = req->queue;
+    struct lst_target *target = queue->target;
+    struct lst_req *partner = lst_fused_detach(req);
 
     lst_stats_end(req, status);
     if (status) {
@@ -166,20 +177,19 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
         req->command->flags & LST_CMD_CONNECT) {
         req->cqe.sqhd = NVF_SQHD_NO_FLOW_CONTROL;
     }
-    if (req->ns) {
-        lst_ns_unref(req->ns);
-        req->ns = NULL;
-    }
+    leave_namespace(req);
     queue->ops->complete(req);
+    if (partner) {
+        lst_fused_ended(partner, status);
+    }
+    lst_order_run(target);
 }
 
 void lst_req_release(struct lst_req *req)
 {
     g_assert(!req->at_backend);
-    if (req->ns) {
-        lst_ns_unref(req->ns);
-        req->ns = NULL;
-    }
+    lst_fused_detach(req);
+    leave_namespace(req);
     if (req->scratch) {
         lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);
         req->scratch = NULL;
