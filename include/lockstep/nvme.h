@@ -144,10 +144,13 @@ enum nv_status {
     NV_SC_INTERNAL = 0x006,
     NV_SC_ABORT_REQUESTED = 0x007,
     NV_SC_ABORT_SQ_DELETION = 0x008,
+    NV_SC_FAILED_FUSED = 0x009,      /* Aborted due to Failed Fused Command */
+    NV_SC_MISSING_FUSED = 0x00a,     /* Aborted due to Missing Fused Command */
     NV_SC_INVALID_NAMESPACE = 0x00b,
     NV_SC_COMMAND_SEQUENCE = 0x00c,
     NV_SC_SGL_LENGTH = 0x00f,        /* Data SGL Length Invalid */
     NV_SC_SGL_TYPE = 0x011,          /* SGL Descriptor Type Invalid */
+    NV_SC_ATOMIC_UNIT = 0x014,       /* Atomic Write Unit Exceeded */
     NV_SC_SGL_OFFSET = 0x016,
     NV_SC_HOSTID_INCONSISTENT = 0x018,
     NV_SC_KATO_EXPIRED = 0x019,
@@ -532,7 +535,9 @@ NV_OFFSET_ASSERT(struct nv_id_ctrl, anatt, 342);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, nanagrpid, 348);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, sqes, 512);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, nn, 516);
+NV_OFFSET_ASSERT(struct nv_id_ctrl, fuses, 522);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, vwc, 525);
+NV_OFFSET_ASSERT(struct nv_id_ctrl, acwu, 532);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, ocfs, 534);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, sgls, 536);
 NV_OFFSET_ASSERT(struct nv_id_ctrl, subnqn, 768);
@@ -571,6 +576,7 @@ enum nv_id_ctrl_bits {
     NV_ONCS_COPY = 1 << 8,
     NV_OCFS_FORMAT_0 = 1 << 0,
     NV_OCFS_FORMAT_1 = 1 << 1,
+    NV_FUSES_COMPARE_WRITE = 1 << 0,
     NV_VWC_PRESENT = 1 << 0,
     NV_VWC_FLUSH_ALL_NO = 2 << 1,    /* Flush of NSID FFFFFFFFh is an error */
     NV_SGLS_SUPPORTED = 1 << 0,
@@ -630,6 +636,7 @@ struct nv_id_ns {
 NV_SIZE_ASSERT(struct nv_id_ns, NV_IDENTIFY_BYTES);
 NV_OFFSET_ASSERT(struct nv_id_ns, nmic, 30);
 NV_OFFSET_ASSERT(struct nv_id_ns, dlfeat, 33);
+NV_OFFSET_ASSERT(struct nv_id_ns, nacwu, 38);
 NV_OFFSET_ASSERT(struct nv_id_ns, nvmcap, 48);
 NV_OFFSET_ASSERT(struct nv_id_ns, mssrl, 74);
 NV_OFFSET_ASSERT(struct nv_id_ns, msrc, 80);
@@ -638,6 +645,7 @@ NV_OFFSET_ASSERT(struct nv_id_ns, nguid, 104);
 NV_OFFSET_ASSERT(struct nv_id_ns, lbaf, 128);
 
 enum nv_id_ns_bits {
+    NV_NSFEAT_ATOMIC = 1 << 1,       /* NAWUN, NAWUPF and NACWU hold, not AWUN, AWUPF, ACWU */
     NV_NMIC_SHARED = 1 << 0,
     NV_RESCAP_PTPL = 1 << 0,
     NV_RESCAP_TYPES = 0x3f << 1,     /* bit n: type n */

@@ -135,6 +135,8 @@ static void conn_free(struct lst_conn *conn)
             lst_conn_release(conn, treq);
         }
     }
+    /* What waited for one of these, on other connections. */
+    lst_order_run(target);
     if (!conn->orphans) {
         conn_destroy(conn);
     }

@@ -279,6 +279,7 @@ void lst_conn_capsule(struct lst_conn *conn)
     treq = request_new(conn);
     conn->rx_req = treq;
     if (cid_in_use(conn, treq->req.sqe.cid)) {
+        lst_fused_arrived(&treq->req);
         treq->early_status = lst_no_retry(NV_SC_CID_CONFLICT);
         return;
     }
@@ -323,6 +324,12 @@ void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq)
         lst_req_complete(&treq->req, treq->early_status);
     } else if (treq->req.data || !treq->req.data_len) {
         execute(treq);
+    } else if (treq->req.sqe.flags & NV_FUSE_MASK) {
+        /*
+         * Its other half holds a buffer until this one has its own. Bounded by the queue size and
+         * LST_FUSED_BYTES, so they never wait.
+         */
+        start_transfer(conn, treq);
     } else if (conn->wait_head || buffers_full(conn, treq->req.data_len)) {
         wait_for_buffer(conn, treq);
     } else {

@@ -23,6 +23,7 @@
 
 #include "engine/io.h"
 #include "engine/model.h"
+#include "engine/order.h"
 #include "engine/resv_cmd.h"
 #include "lockstep/nvme.h"
 #include "lockstep/nvme_fabrics.h"
@@ -86,6 +87,15 @@ struct lst_queue {
     uint64_t trace_id;                   /* the connection's id */
     uint64_t read_bytes, write_bytes, failed;
     struct lst_command_stats *commands;
+    struct lst_req *fuse_first;          /* the last command, if its other half must be next */
+    bool fuse_failed;                    /* so was the last command, but it has failed already */
+};
+
+/* A half of a fused pair. */
+struct lst_fused {
+    struct lst_req *partner;             /* NULL: not there yet, or not any more */
+    bool here;                           /* with its data */
+    uint16_t status;                     /* what it is to be completed with; 0: execute it */
 };
 
 /* See lst_io_steps(). */
@@ -127,6 +137,8 @@ struct lst_req {
     bool stepping, step_ready;
     uint16_t step_status;
     struct lst_copy copy;
+    struct lst_order order;
+    struct lst_fused fused;
 };
 
 /* Controllers keep these per event kind, see aer.c. */
@@ -224,6 +236,7 @@ void lst_ctrl_log_error(struct lst_ctrl *ctrl, const struct lst_req *req, uint16
 bool lst_ns_has(const struct lst_ns *ns, uint64_t slba, uint64_t blocks);
 /* CDW10 and CDW11 of commands on blocks. */
 uint64_t lst_io_slba(const struct lst_req *req);
+uint32_t lst_io_blocks(const struct lst_req *req);
 /* What the next request to the backend is about; @data (NULL: none) holds all its bytes. */
 void lst_io_set(struct lst_req *req, uint64_t slba, uint64_t blocks, void *data);
 /* A buffer that belongs to the request, in req->scratch. */
@@ -241,6 +254,18 @@ void lst_io_submit(struct lst_req *req, enum lst_io_op op);
 void lst_io_steps(struct lst_req *req, lst_step_fn *step);
 /* True: the host or its queue is gone, nothing more is to be done for them. */
 bool lst_queue_gone(const struct lst_queue *queue);
+
+/* ---- fused.c */
+/* To be called for each command of a queue in the order of submission. */
+void lst_fused_arrived(struct lst_req *req);
+/* Whether the fuse bits of the command are right. */
+uint16_t lst_fused_check(const struct lst_req *req);
+/* In place of the command's own function. */
+void lst_fused_execute(struct lst_req *req);
+/* The request ends, or is given up: its partner, which is to be told with lst_fused_ended(), or NULL. */
+struct lst_req *lst_fused_detach(struct lst_req *req);
+/* @status: that the other half was completed with. */
+void lst_fused_ended(struct lst_req *partner, uint16_t status);
 
 /* ---- copy.c: for the I/O command table */
 uint16_t lst_copy_length(struct lst_req *req, uint32_t *len);

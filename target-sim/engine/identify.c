@@ -77,6 +77,9 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
                NV_ONCS_SAVE_SELECT | NV_ONCS_RESERVATIONS | NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY |
                NV_ONCS_COPY;
     id->ocfs = NV_OCFS_FORMAT_0 | NV_OCFS_FORMAT_1;
+    id->fuses = NV_FUSES_COMPARE_WRITE;
+    /* In blocks of any namespace: of the largest. */
+    id->acwu = LST_FUSED_BYTES / 4096 - 1;
     id->vwc = NV_VWC_PRESENT | NV_VWC_FLUSH_ALL_NO;
     id->nwpc = lst_write_protect_capabilities(ctrl->target);
     return NV_SC_SUCCESS;
@@ -123,6 +126,8 @@ static uint16_t identify_ns(struct lst_req *req, uint8_t *data)
     id->nsze = ns->blocks;
     id->ncap = ns->blocks;
     id->nuse = ns->blocks;
+    id->nsfeat = NV_NSFEAT_ATOMIC;
+    id->nacwu = (uint16_t)((LST_FUSED_BYTES >> ns->shift) - 1);
     id->nmic = NV_NMIC_SHARED;
     id->rescap = lst_resv_capabilities(ns);
     id->dlfeat = NV_DLFEAT_READ_ZEROES | NV_DLFEAT_WZ_DEALLOCATE;

@@ -18,7 +18,7 @@ uint64_t lst_io_slba(const struct lst_req *req)
     return (uint64_t)req->sqe.cdw11 << 32 | req->sqe.cdw10;
 }
 
-static uint32_t rw_blocks(const struct lst_req *req)
+uint32_t lst_io_blocks(const struct lst_req *req)
 {
     return (req->sqe.cdw12 & 0xffff) + 1;
 }
@@ -30,18 +30,21 @@ bool lst_ns_has(const struct lst_ns *ns, uint64_t slba, uint64_t blocks)
 
 static uint16_t rw_check_range(const struct lst_req *req)
 {
-    return lst_ns_has(req->ns, lst_io_slba(req), rw_blocks(req)) ? NV_SC_SUCCESS :
+    return lst_ns_has(req->ns, lst_io_slba(req), lst_io_blocks(req)) ? NV_SC_SUCCESS :
                                                              lst_no_retry(NV_SC_LBA_RANGE);
 }
 
 /* Read, Write, Compare: blocks that are transferred. */
 static uint16_t rw_length(struct lst_req *req, uint32_t *len)
 {
-    uint64_t bytes = (uint64_t)rw_blocks(req) << req->ns->shift;
+    uint64_t bytes = (uint64_t)lst_io_blocks(req) << req->ns->shift;
 
     if (bytes > LST_TRANSFER_MAX) {
         req->param_location = 48;
         return lst_no_retry(NV_SC_INVALID_FIELD);
+    }
+    if (req->sqe.flags & NV_FUSE_MASK && bytes > LST_FUSED_BYTES) {
+        return lst_no_retry(NV_SC_ATOMIC_UNIT);
     }
     *len = (uint32_t)bytes;
     return rw_check_range(req);
@@ -86,23 +89,66 @@ static uint16_t readable(const struct lst_req *req)
 
 static void ended(struct lst_req *req, uint16_t status);
 
-void lst_io_submit(struct lst_req *req, enum lst_io_op op)
+static void go(struct lst_req *req)
 {
     struct lst_target *target = req->queue->target;
-    uint16_t status = still_fits(req);
+    uint16_t status = lst_queue_gone(req->queue) ? NV_SC_ABORT_SQ_DELETION : still_fits(req);
 
-    if (!status && (op == LST_IO_READ || op == LST_IO_VERIFY)) {
+    if (!status && (req->io.op == LST_IO_READ || req->io.op == LST_IO_VERIFY)) {
         status = readable(req);
     }
     if (status) {
         ended(req, status);
         return;
     }
-    req->io.op = op;
     req->io.nsid = req->ns->nsid;
     req->io.backend = req->ns->backend;
     req->at_backend = true;
     target->ops.io_submit(target->front, &req->io);
+}
+
+/* It waited for others: meanwhile a host may have taken a reservation. */
+static void resume(struct lst_req *req)
+{
+    uint16_t status = lst_queue_gone(req->queue) ? NV_SC_SUCCESS : lst_resv_check(req);
+
+    if (status) {
+        ended(req, status);
+    } else {
+        go(req);
+    }
+}
+
+/* From the first block of a list of ranges to the last. */
+static void list_bounds(const struct lst_req *req, uint64_t *start, uint64_t *blocks)
+{
+    uint64_t end = 0;
+
+    *start = UINT64_MAX;
+    for (unsigned i = 0; i < req->io.range_count; i++) {
+        const struct lst_io_range *range = &req->io.ranges[i];
+
+        if (range->length) {
+            *start = MIN(*start, range->offset >> req->ns->shift);
+            end = MAX(end, (range->offset + range->length) >> req->ns->shift);
+        }
+    }
+    *blocks = end ? end - *start : 0;
+}
+
+void lst_io_submit(struct lst_req *req, enum lst_io_op op)
+{
+    uint64_t start = io_first(req), blocks = io_blocks(req);
+
+    req->io.op = op;
+    if (op == LST_IO_DISCARD) {
+        list_bounds(req, &start, &blocks);
+    }
+    /* The halves of a fused pair have their blocks already: the second has entered for both. */
+    if (req->order.state != LST_ORDER_OUT || req->sqe.flags & NV_FUSE_MASK ||
+        lst_order_enter(req, start, blocks, false, resume)) {
+        go(req);
+    }
 }
 
 void lst_io_set(struct lst_req *req, uint64_t slba, uint64_t blocks, void *data)
@@ -124,7 +170,7 @@ void lst_io_scratch(struct lst_req *req, uint32_t len)
 
 static void set_range(struct lst_req *req, void *data)
 {
-    lst_io_set(req, lst_io_slba(req), rw_blocks(req), data);
+    lst_io_set(req, lst_io_slba(req), lst_io_blocks(req), data);
 }
 
 static void read_run(struct lst_req *req)
@@ -166,17 +212,23 @@ static void verify_run(struct lst_req *req)
 }
 
 /* Marks blocks in the engine; the backend has no part in it. */
-static void write_uncorrectable_run(struct lst_req *req)
+static void mark_uncorrectable(struct lst_req *req)
 {
-    uint16_t status;
+    uint16_t status = still_fits(req);
 
-    set_range(req, NULL);
-    status = still_fits(req);
     if (!status && !lst_extents_add(&req->ns->uncorrectable, io_first(req), io_blocks(req),
                                     LST_UNCORRECTABLE_MAX)) {
         status = lst_no_retry(NV_SC_INTERNAL);
     }
     lst_req_complete(req, status);
+}
+
+static void write_uncorrectable_run(struct lst_req *req)
+{
+    set_range(req, NULL);
+    if (lst_order_enter(req, io_first(req), io_blocks(req), false, mark_uncorrectable)) {
+        mark_uncorrectable(req);
+    }
 }
 
 static uint32_t dsm_count(const struct lst_req *req)
@@ -306,11 +358,17 @@ static void next_step(struct lst_req *req, uint16_t status)
 
 static void ended(struct lst_req *req, uint16_t status)
 {
+    struct lst_target *target = req->queue->target;
+
+    if (!req->order.exclusive) {
+        lst_order_leave(req);
+    }
     if (req->step) {
         next_step(req, status);
     } else {
         end_command(req, status);
     }
+    lst_order_run(target);
 }
 
 void lst_io_steps(struct lst_req *req, lst_step_fn *step)

@@ -56,6 +56,8 @@ struct lst_target {
     uint32_t idle_s;
     uint64_t memory_limit;               /* 0: none */
     uint64_t buffer_bytes;               /* of all connections */
+    GQueue ready;                        /* struct lst_order.ready_link */
+    bool resuming;
     GPtrArray *faults;                   /* struct lst_fault, in order; NULL: never any */
     unsigned faults_enabled;             /* nobody looks for faults while it is 0 */
     unsigned next_fault;
@@ -97,6 +99,8 @@ struct lst_ns {
     void (*done)(void *backend);
     uint64_t blocks;
     uint8_t shift;                       /* log2 of the block size */
+    GQueue active, held;                 /* commands on its blocks: order.h */
+    unsigned exclusive;                  /* of both */
     struct lst_extents uncorrectable;    /* blocks that cannot be read until they are written */
     uint32_t ana_grpid;
     uint8_t uuid[16];

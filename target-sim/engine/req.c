@@ -72,15 +72,17 @@ static uint16_t find_namespace(struct lst_req *req)
 
 static uint16_t check_flags(struct lst_req *req)
 {
-    if (req->sqe.flags & NV_FUSE_MASK) {
-        req->param_location = offsetof(struct nv_sqe, flags);
-        return lst_no_retry(NV_SC_INVALID_FIELD);
-    }
+    uint16_t status;
+
     if (req->queue->fabrics && (req->sqe.flags & NV_PSDT_MASK) != NV_PSDT_SGL) {
         req->param_location = offsetof(struct nv_sqe, flags) | 6 << 8;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    return NV_SC_SUCCESS;
+    status = lst_fused_check(req);
+    if (NV_STATUS_CODE(status) == NV_SC_INVALID_FIELD) {
+        req->param_location = offsetof(struct nv_sqe, flags);
+    }
+    return status;
 }
 
 uint16_t lst_req_prepare(struct lst_req *req)
@@ -88,6 +90,7 @@ uint16_t lst_req_prepare(struct lst_req *req)
     uint16_t status;
 
     lst_stats_start(req);
+    lst_fused_arrived(req);
     if (req->queue->ctrl) {
         lst_keepalive_seen(req->queue->ctrl);
     }
@@ -141,6 +144,8 @@ void lst_req_execute(struct lst_req *req)
         lst_req_complete(req, lst_no_retry(NV_SC_COMMAND_SEQUENCE));
     } else if (req->ns && (status = lst_resv_check(req))) {
         lst_req_complete(req, status);
+    } else if (req->sqe.flags & NV_FUSE_MASK) {
+        lst_fused_execute(req);
     } else {
         req->command->run(req);
     }
@@ -149,6 +154,7 @@ void lst_req_execute(struct lst_req *req)
 static void drop_namespace(struct lst_req *req)
 {
     if (req->ns) {
+        lst_order_leave(req);
         lst_resv_leave(req);
         lst_ns_unref(req->ns);
         req->ns = NULL;
@@ -169,6 +175,8 @@ static void note_failure(struct lst_req *req, uint16_t status)
 void lst_req_complete(struct lst_req *req, uint16_t status)
 {
     struct lst_queue *queue = req->queue;
+    struct lst_target *target = queue->target;
+    struct lst_req *partner = lst_fused_detach(req);
 
     lst_stats_end(req, status);
     if (status) {
@@ -187,11 +195,16 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
     }
     drop_namespace(req);
     queue->ops->complete(req);
+    if (partner) {
+        lst_fused_ended(partner, status);
+    }
+    lst_order_run(target);
 }
 
 void lst_req_release(struct lst_req *req)
 {
     g_assert(!req->at_backend);
+    lst_fused_detach(req);
     drop_namespace(req);
     if (req->scratch) {
         lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);

@@ -7,6 +7,14 @@
  */
 #include "commands.h"
 
+static struct nv_sqe fused(uint8_t opcode, uint8_t fuse, uint64_t slba)
+{
+    struct nv_sqe sqe = host_cmd_rw(opcode, 1, slba, 2, 0);
+
+    sqe.flags = fuse;
+    return sqe;
+}
+
 static void step(struct fuzz_session *session, const struct fuzz_record *record)
 {
     struct fuzz_record io = *record;
@@ -60,6 +68,13 @@ void fuzz_corpus(FuzzAddFn *add)
                  host_cmd((uint8_t)opcode, 1));
     }
     fuzz_put(others, FUZZ_NO_DATA, 0, 0, 0, host_cmd(NV_IO_FLUSH, NV_NSID_ALL));
+    for (unsigned i = 0; i < 6; i++) {
+        fuzz_put(i < 3 ? others : late, i & 1 ? FUZZ_DATA_CAPSULE : FUZZ_DATA_R2T, 0, 1024, i & 2,
+                 fused(NV_IO_COMPARE, NV_FUSE_FIRST, i / 2));
+        fuzz_put(i < 3 ? others : late, i & 1 ? FUZZ_DATA_R2T : FUZZ_DATA_CAPSULE, 0, 1024, 0,
+                 fused(NV_IO_WRITE, NV_FUSE_SECOND, i / 2));
+        fuzz_put(late, FUZZ_DATA_IN, 0, 1024, 0, host_cmd_rw(NV_IO_READ, 1, i / 2, 2, 0));
+    }
     fuzz_put(late, FUZZ_BACKEND, 0, 0, 1, host_cmd(0, 0));
     for (unsigned i = 0; i < 6; i++) {
         fuzz_put(late, FUZZ_DATA_IN, 0, 4096, 0, host_cmd_rw(NV_IO_READ, 1, i, 8, 0));

@@ -250,8 +250,8 @@ static void test_io_command_id_in_use(void)
     rig_io_teardown(&s);
 }
 
-/* Fused operations are not supported (Identify FUSES is 0). */
-static void test_io_fused_is_refused(void)
+/* Only Compare and Write can be fused (Identify FUSES). */
+static void test_io_fused_flush_is_refused(void)
 {
     RigIo s = rig_io_setup(NULL);
 
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
     g_test_add_func("/io/dsm_refused", test_dsm_refused);
     g_test_add_func("/io/compare_equal_and_different", test_compare_equal_and_different);
     g_test_add_func("/io/command_id_in_use", test_io_command_id_in_use);
-    g_test_add_func("/io/fused_is_refused", test_io_fused_is_refused);
+    g_test_add_func("/io/fused_flush_is_refused", test_io_fused_flush_is_refused);
     g_test_add_func("/io/fabrics_commands_on_an_io_queue", test_io_fabrics_commands_on_an_io_queue);
     g_test_add_func("/io/verify_asks_the_media", test_verify_asks_the_media);
     g_test_add_func("/io/media_errors_reach_the_host", test_media_errors_reach_the_host);
