@@ -107,6 +107,18 @@ static void go(struct lst_req *req)
     target->ops.io_submit(target->front, &req->io);
 }
 
+/* It waited for others: meanwhile a host may have taken a reservation. */
+static void resume(struct lst_req *req)
+{
+    uint16_t status = lst_queue_gone(req->queue) ? NV_SC_SUCCESS : lst_resv_check(req);
+
+    if (status) {
+        ended(req, status);
+    } else {
+        go(req);
+    }
+}
+
 /* From the first block of a list of ranges to the last. */
 static void list_bounds(const struct lst_req *req, uint64_t *start, uint64_t *blocks)
 {
@@ -134,7 +146,7 @@ void lst_io_submit(struct lst_req *req, enum lst_io_op op)
     }
     /* The halves of a fused pair have their blocks already: the second has entered for both. */
     if (req->order.state != LST_ORDER_OUT || req->sqe.flags & NV_FUSE_MASK ||
-        lst_order_enter(req, start, blocks, false, go)) {
+        lst_order_enter(req, start, blocks, false, resume)) {
         go(req);
     }
 }
@@ -329,7 +341,7 @@ static void end_command(struct lst_req *req, uint16_t status)
 /* A backend that ends at once calls from inside a step: the loop, not recursion, takes the next. */
 static void next_step(struct lst_req *req, uint16_t status)
 {
-    req->step_status = status;
+    req->step_status = status ? status : req->abort_status;
     req->step_ready = true;
     if (req->stepping) {
         return;

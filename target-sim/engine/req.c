@@ -72,11 +72,17 @@ static uint16_t find_namespace(struct lst_req *req)
 
 static uint16_t check_flags(struct lst_req *req)
 {
+    uint16_t status;
+
     if (req->queue->fabrics && (req->sqe.flags & NV_PSDT_MASK) != NV_PSDT_SGL) {
         req->param_location = offsetof(struct nv_sqe, flags) | 6 << 8;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    return lst_fused_check(req);
+    status = lst_fused_check(req);
+    if (NV_STATUS_CODE(status) == NV_SC_INVALID_FIELD) {
+        req->param_location = offsetof(struct nv_sqe, flags);
+    }
+    return status;
 }
 
 uint16_t lst_req_prepare(struct lst_req *req)
@@ -145,6 +151,16 @@ void lst_req_execute(struct lst_req *req)
     }
 }
 
+static void drop_namespace(struct lst_req *req)
+{
+    if (req->ns) {
+        lst_order_leave(req);
+        lst_resv_leave(req);
+        lst_ns_unref(req->ns);
+        req->ns = NULL;
+    }
+}
+
 static void note_failure(struct lst_req *req, uint16_t status)
 {
     struct lst_queue *queue = req->queue;
@@ -156,21 +172,12 @@ static void note_failure(struct lst_req *req, uint16_t status)
     }
 }
 
-static void leave_namespace(struct lst_req *req)
-{
-    if (req->ns) {
-        lst_order_leave(req);
-        lst_resv_leave(req);
-        lst_ns_unref(req->ns);
-        req->ns = NULL;
-    }
-}
-
 void lst_req_complete(struct lst_req *req, uint16_t status)
 {
     struct lst_queue *queue = req->queue;
     struct lst_target *target = queue->target;
     struct lst_req *partner = lst_fused_detach(req);
+    struct lst_req *abort = lst_abort_detach(req);
 
     lst_stats_end(req, status);
     if (status) {
@@ -187,21 +194,30 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
         req->command->flags & LST_CMD_CONNECT) {
         req->cqe.sqhd = NVF_SQHD_NO_FLOW_CONTROL;
     }
-    leave_namespace(req);
+    drop_namespace(req);
     queue->ops->complete(req);
     if (partner) {
         lst_fused_ended(partner, status);
+    }
+    if (abort) {
+        lst_abort_ended(abort, status);
     }
     lst_order_run(target);
 }
 
 void lst_req_release(struct lst_req *req)
 {
+    struct lst_req *abort;
+
     g_assert(!req->at_backend);
+    abort = lst_abort_detach(req);
     lst_fused_detach(req);
-    leave_namespace(req);
+    drop_namespace(req);
     if (req->scratch) {
         lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);
         req->scratch = NULL;
+    }
+    if (abort) {
+        lst_abort_ended(abort, NV_SC_ABORT_REQUESTED);
     }
 }
