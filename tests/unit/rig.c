@@ -134,6 +134,13 @@ void rig_complete_io(Rig *rig, uint16_t status)
     rig_pump(rig);
 }
 
+static bool serves(void *front, const char *subnqn)
+{
+    const Rig *rig = front;
+
+    return !rig->elsewhere || strcmp(rig->elsewhere, subnqn);
+}
+
 /* ---- Life */
 
 struct lst_ns *rig_add_ns(struct lst_subsys *subsys, uint32_t nsid, RigMedia *media, uint64_t size,
@@ -162,6 +169,7 @@ static Rig *new_rig(uint64_t blocks, bool keeping)
                                        .clock = clock_now,
                                        .ns_keep = keeping ? ns_keep : NULL,
                                        .ns_kept = keeping ? ns_kept : NULL,
+                                       .serves = serves,
                                        .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 

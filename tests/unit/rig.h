@@ -50,6 +50,7 @@ typedef struct Rig {
     uint8_t who;                        /* which host connects: changes the host identifier */
     char *kept;                         /* of rig_new_keeping(): namespace 1's state, or NULL */
     bool keep_fails;
+    const char *elsewhere;              /* NQN of a subsystem that another target serves, or NULL */
     bool defer;                         /* keep requests in ios instead of executing them */
     bool stubborn;                      /* these cannot be cancelled */
     GQueue ios;                         /* struct lst_io, oldest first */
