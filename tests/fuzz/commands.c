@@ -14,6 +14,7 @@ struct fuzz_session {
     Rig *rig;
     RigLink *admin, *io;
     bool tolerant;
+    const char *subnqn;                  /* NULL: RIG_NQN */
     uint8_t data[DATA_MAX];
 };
 
@@ -22,7 +23,7 @@ static void connect_admin(struct fuzz_session *s)
     HostQueueConfig config = rig_admin_config();
 
     config.no_sq_flow_control = true;
-    s->admin = rig_admin_to(s->rig, NULL, NULL, &config, 0);
+    s->admin = rig_admin_to(s->rig, NULL, s->subnqn, &config, 0);
     s->admin->fault_expected = true;
 }
 
@@ -33,6 +34,11 @@ struct fuzz_session *fuzz_session_new(bool tolerant)
     s->rig = rig_new_sized(BLOCKS);
     s->tolerant = tolerant;
     return s;
+}
+
+void fuzz_session_to(struct fuzz_session *s, const char *subnqn)
+{
+    s->subnqn = subnqn;
 }
 
 Rig *fuzz_session_rig(struct fuzz_session *s)

@@ -37,6 +37,8 @@ struct fuzz_session;
 /* @tolerant: the target may break the protocol, because it was told to. */
 struct fuzz_session *fuzz_session_new(bool tolerant);
 void fuzz_session_free(struct fuzz_session *session);
+/* The host connects to @subnqn, static, from then on; at first to RIG_NQN. */
+void fuzz_session_to(struct fuzz_session *session, const char *subnqn);
 Rig *fuzz_session_rig(struct fuzz_session *session);
 
 /*
