@@ -576,6 +576,7 @@ enum nv_id_ctrl_bits {
     NV_ONCS_COPY = 1 << 8,
     NV_OCFS_FORMAT_0 = 1 << 0,
     NV_OCFS_FORMAT_1 = 1 << 1,
+    NV_OFCS_DISCONNECT = 1 << 0,
     NV_FUSES_COMPARE_WRITE = 1 << 0,
     NV_VWC_PRESENT = 1 << 0,
     NV_VWC_FLUSH_ALL_NO = 2 << 1,    /* Flush of NSID FFFFFFFFh is an error */

@@ -94,6 +94,19 @@ enum nvf_status {
     NVF_SC_AUTH_REQUIRED = 0x191,
 };
 
+/* Ends the I/O queue that it is sent on. */
+struct nvf_disconnect_sqe {
+    uint8_t opcode;
+    uint8_t flags;
+    uint16_t cid;
+    uint8_t fctype;
+    uint8_t rsvd5[35];
+    uint16_t recfmt;
+    uint8_t rsvd42[22];
+};
+NV_SIZE_ASSERT(struct nvf_disconnect_sqe, NV_SQE_BYTES);
+NV_OFFSET_ASSERT(struct nvf_disconnect_sqe, recfmt, 40);
+
 struct nvf_property_sqe {
     uint8_t opcode;
     uint8_t flags;

@@ -125,6 +125,15 @@ struct nv_sqe host_cmd_property_set(uint32_t offset, bool wide, uint64_t value)
     return from_bytes(&sqe);
 }
 
+struct nv_sqe host_cmd_disconnect(uint16_t recfmt)
+{
+    struct nvf_disconnect_sqe sqe = {
+        .opcode = NVF_OPCODE, .fctype = NVF_DISCONNECT, .recfmt = recfmt,
+    };
+
+    return from_bytes(&sqe);
+}
+
 struct nv_sqe host_cmd_connect(uint16_t qid, uint16_t sqsize, uint8_t cattr, uint32_t kato_ms)
 {
     struct nvf_connect_sqe sqe = {

@@ -51,6 +51,9 @@ struct nv_sqe host_cmd_abort(uint16_t sqid, uint16_t cid);
 struct nv_sqe host_cmd_property_get(uint32_t offset, bool wide);
 struct nv_sqe host_cmd_property_set(uint32_t offset, bool wide, uint64_t value);
 
+/* Fabrics Disconnect; @recfmt is 0 (section 6.4). */
+struct nv_sqe host_cmd_disconnect(uint16_t recfmt);
+
 /* Fabrics Connect; @sqsize is zero-based as on the wire (section 6.3). */
 struct nv_sqe host_cmd_connect(uint16_t qid, uint16_t sqsize, uint8_t cattr, uint32_t kato_ms);
 

@@ -9,6 +9,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "lockstep/nvme.h"
+
 enum { NS_PER_S = 1000000000 };
 
 struct Delay {
@@ -27,10 +29,16 @@ struct Drive {
     bool active;
 };
 
+/* A request in a drive. */
+typedef struct Ticket {
+    struct lst_io *io; /* NULL: cancelled */
+    uint16_t status;
+} Ticket;
+
 typedef struct Ended {
     uint64_t when;
     guint order; /* the array's: equal times stay in it */
-    struct lst_io *io;
+    Ticket *ticket;
 } Ended;
 
 Delay *delay_new(uint64_t (*clock)(void), uint64_t seed)
@@ -82,7 +90,7 @@ static void collect(Delay *delay, uint64_t now)
         Ended ended;
 
         next = node->next;
-        while ((ended.io = media_complete(drive->media, now, &ended.when))) {
+        while ((ended.ticket = media_complete(drive->media, now, &ended.when))) {
             ended.order = delay->ended->len;
             g_array_append_val(delay->ended, ended);
         }
@@ -99,9 +107,13 @@ static void complete_until(Delay *delay, uint64_t now)
     g_array_sort(delay->ended, compare_ended);
     /* A completion may submit, but that does not touch the array. */
     for (guint i = 0; i < delay->ended->len; i++) {
-        struct lst_io *io = g_array_index(delay->ended, Ended, i).io;
+        Ticket *ticket = g_array_index(delay->ended, Ended, i).ticket;
 
-        lst_io_complete(io, (uint16_t)GPOINTER_TO_UINT(io->front));
+        if (ticket->io) {
+            ticket->io->front = NULL;
+            lst_io_complete(ticket->io, ticket->status);
+        }
+        g_free(ticket);
     }
     g_array_set_size(delay->ended, 0);
 }
@@ -178,13 +190,25 @@ void drive_submit(Drive *drive, struct lst_io *io, uint16_t status)
         [LST_IO_DISCARD] = MEDIA_OTHER,
         [LST_IO_VERIFY] = MEDIA_VERIFY,
     };
-    struct media_request request = {ops[io->op], io->fua, io->offset, io->length, io};
+    Ticket *ticket = g_new(Ticket, 1);
+    struct media_request request = {ops[io->op], io->fua, io->offset, io->length, ticket};
     Delay *delay = drive->delay;
 
-    io->front = GUINT_TO_POINTER(status);
+    *ticket = (Ticket){io, status};
+    io->front = ticket;
     media_submit(drive->media, delay->clock(), &request);
     if (!drive->active) {
         drive->active = true;
         g_queue_push_tail_link(&delay->active, &drive->node);
     }
+}
+
+bool drive_cancel(struct lst_io *io)
+{
+    Ticket *ticket = io->front;
+
+    ticket->io = NULL;
+    io->front = NULL;
+    lst_io_complete(io, NV_SC_ABORT_REQUESTED);
+    return true;
 }

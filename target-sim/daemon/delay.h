@@ -7,6 +7,7 @@
 #define LOCKSTEP_DAEMON_DELAY_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/io.h"
@@ -62,5 +63,14 @@ void drive_free(Drive *drive);
  * @status: that the host gets then
  */
 void drive_submit(Drive *drive, struct lst_io *io, uint16_t status);
+
+/**
+ * drive_cancel - complete a request of drive_submit() at once, as aborted
+ *
+ * The drive works for it as long as it would have.
+ *
+ * Return: true.
+ */
+bool drive_cancel(struct lst_io *io);
 
 #endif

@@ -44,6 +44,12 @@ static void front_io_submit(void *front G_GNUC_UNUSED, struct lst_io *io)
     backend_submit(io);
 }
 
+/* What is outstanding is in a drive: backends themselves end at once. */
+static bool front_io_cancel(void *front G_GNUC_UNUSED, struct lst_io *io)
+{
+    return drive_cancel(io);
+}
+
 static void front_conn_ready(void *front G_GNUC_UNUSED, struct lst_conn *conn)
 {
     connection_has_output(lst_conn_opaque(conn));
@@ -527,6 +533,7 @@ static Server *server_base(Config *config, const ServerOptions *options, GError 
 {
     const struct lst_front_ops ops = {
         .io_submit = front_io_submit,
+        .io_cancel = front_io_cancel,
         .conn_ready = front_conn_ready,
         .clock = front_clock,
         .serves = front_serves,

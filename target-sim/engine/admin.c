@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Admin command set as a table, and the commands that need no file of their own: Abort, Keep
- * Alive.
- * Not here: Identify, features, log pages, asynchronous events (identify.c, features.c, logpage.c,
- * aer.c).
+ * The Admin command set as a table, and the commands that need no file of their own: Keep Alive.
+ * Not here: Identify, features, log pages, asynchronous events, Abort (identify.c, features.c,
+ * logpage.c, aer.c, abort.c).
  * NVM Express Base 2.0, chapter 5.
  */
 #include "engine/ctrl.h"
-
-/*
- * Only Asynchronous Event Requests wait long enough to be worth aborting; everything else is
- * executed at once or is in the hands of the backend. DW0 bit 0 says "not aborted".
- */
-static void abort_run(struct lst_req *req)
-{
-    uint16_t sqid = (uint16_t)req->sqe.cdw10;
-    uint16_t cid = (uint16_t)(req->sqe.cdw10 >> 16);
-    bool aborted = sqid == 0 && lst_aer_abort(req->queue->ctrl, cid);
-
-    req->cqe.dw0 = !aborted;
-    lst_req_complete(req, NV_SC_SUCCESS);
-}
 
 /*
  * That the command came is already noted (lst_req_prepare). Without a timer it is still no error.
@@ -34,7 +19,7 @@ const struct lst_command lst_admin_commands[256] = {
     [NV_ADMIN_GET_LOG_PAGE] = { LST_CMD_OUT | LST_CMD_DISCOVERY, lst_log_length, lst_log_run },
     [NV_ADMIN_IDENTIFY] = { LST_CMD_OUT | LST_CMD_DISCOVERY, lst_identify_length,
                             lst_identify_run },
-    [NV_ADMIN_ABORT] = { 0, NULL, abort_run },
+    [NV_ADMIN_ABORT] = { 0, NULL, lst_abort_run },
     [NV_ADMIN_SET_FEATURES] = { LST_CMD_IN | LST_CMD_DISCOVERY, lst_feature_set_length,
                                 lst_feature_set_run },
     [NV_ADMIN_GET_FEATURES] = { LST_CMD_OUT | LST_CMD_DISCOVERY, lst_feature_get_length,

@@ -231,6 +231,7 @@ static void conn_complete(struct lst_req *req)
 
     if (lst_conn_active(conn)) {
         lst_conn_send_response(conn, treq);
+        lst_conn_disconnect_next(conn);
         return;
     }
     lst_conn_release(conn, treq);
@@ -260,6 +261,9 @@ static void conn_shutdown(struct lst_queue *queue)
 const struct lst_queue_ops lst_conn_queue_ops = {
     .complete = conn_complete,
     .connected = conn_connected,
+    .find = lst_conn_find,
+    .abort = lst_conn_abort,
+    .disconnect = lst_conn_disconnect,
     .shutdown = conn_shutdown,
 };
 

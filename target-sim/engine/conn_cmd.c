@@ -15,14 +15,14 @@ static struct lst_tcp_req **cid_chain(struct lst_conn *conn, uint16_t cid)
     return &conn->by_cid[cid & (conn->capacity - 1)];
 }
 
-static bool cid_in_use(struct lst_conn *conn, uint16_t cid)
+struct lst_tcp_req *lst_conn_by_cid(struct lst_conn *conn, uint16_t cid)
 {
-    for (struct lst_tcp_req *treq = *cid_chain(conn, cid); treq; treq = treq->cid_next) {
-        if (treq->req.sqe.cid == cid) {
-            return true;
-        }
+    struct lst_tcp_req *treq = *cid_chain(conn, cid);
+
+    while (treq && treq->req.sqe.cid != cid) {
+        treq = treq->cid_next;
     }
-    return false;
+    return treq;
 }
 
 static void cid_add(struct lst_conn *conn, struct lst_tcp_req *treq)
@@ -153,6 +153,20 @@ static void wait_for_buffer(struct lst_conn *conn, struct lst_tcp_req *treq)
               treq->req.data_len, NULL);
 }
 
+void lst_conn_unwait(struct lst_conn *conn, struct lst_tcp_req *treq)
+{
+    struct lst_tcp_req **at = &conn->wait_head, *before = NULL;
+
+    while (*at != treq) {
+        before = *at;
+        at = &before->wait_next;
+    }
+    *at = treq->wait_next;
+    if (conn->wait_tail == treq) {
+        conn->wait_tail = before;
+    }
+}
+
 /*
  * A backend that completes at once releases from inside start_transfer(): the loop, not recursion,
  * takes the next.
@@ -278,7 +292,7 @@ void lst_conn_capsule(struct lst_conn *conn)
     }
     treq = request_new(conn);
     conn->rx_req = treq;
-    if (cid_in_use(conn, treq->req.sqe.cid)) {
+    if (lst_conn_by_cid(conn, treq->req.sqe.cid)) {
         lst_fused_arrived(&treq->req);
         treq->early_status = lst_no_retry(NV_SC_CID_CONFLICT);
         return;
@@ -401,7 +415,7 @@ void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok)
     if (treq->lost) {
         return;
     }
-    if (!treq->digest_failed) {
+    if (!treq->digest_failed && !treq->aborted) {
         ask_for_data(conn, treq);
     }
     if (treq->r2t_count) {
@@ -410,6 +424,9 @@ void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok)
     if (treq->digest_failed) {
         treq->state = LST_TREQ_EXECUTING;
         lst_req_complete(&treq->req, NV_SC_TRANSIENT_TRANSPORT);
+    } else if (treq->aborted) {
+        treq->state = LST_TREQ_EXECUTING;
+        lst_req_complete(&treq->req, NV_SC_ABORT_REQUESTED);
     } else {
         execute(treq);
     }

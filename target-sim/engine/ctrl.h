@@ -65,6 +65,15 @@ struct lst_queue_ops {
     void (*complete)(struct lst_req *req);
     /* Connect succeeded: qid, size and flow_control are set. */
     void (*connected)(struct lst_queue *queue);
+    /* The command of that identifier that is not completed yet and can be aborted; or NULL. */
+    struct lst_req *(*find)(struct lst_queue *queue, uint16_t cid);
+    /* Ends @req with NV_SC_ABORT_REQUESTED, now or later; false: it ends as it would anyway. */
+    bool (*abort)(struct lst_req *req);
+    /*
+     * Ends the queue: nothing more is taken, all its commands end, and @req with success as the
+     * last of them.
+     */
+    void (*disconnect)(struct lst_req *req);
     /* The core gave the queue up (queue->ctrl is NULL already): end the connection. */
     void (*shutdown)(struct lst_queue *queue);
 };
@@ -136,9 +145,12 @@ struct lst_req {
     lst_step_fn *step;
     bool stepping, step_ready;
     uint16_t step_status;
+    uint16_t abort_status;               /* of a command that takes no further step; 0: it does */
     struct lst_copy copy;
     struct lst_order order;
     struct lst_fused fused;
+    struct lst_req *aborting;            /* of an Abort: the command that it waits for */
+    struct lst_req *aborted_by;          /* and the reverse */
 };
 
 /* Controllers keep these per event kind, see aer.c. */
@@ -191,6 +203,7 @@ struct lst_ctrl {
     struct nv_log_error *errors;
     uint64_t error_count;
     struct lst_resv_log *resv_log;       /* NULL: no pages, no masks */
+    unsigned aborts;                     /* that wait for their command */
     GByteArray *discovery_log;           /* the snapshot that is being read; NULL: none yet */
     unsigned discovery_lsp;              /* which form it has */
 };
@@ -254,6 +267,17 @@ void lst_io_submit(struct lst_req *req, enum lst_io_op op);
 void lst_io_steps(struct lst_req *req, lst_step_fn *step);
 /* True: the host or its queue is gone, nothing more is to be done for them. */
 bool lst_queue_gone(const struct lst_queue *queue);
+
+/* ---- abort.c */
+void lst_abort_run(struct lst_req *abort);
+/*
+ * lst_req_abort: ends a request, which was given to lst_req_execute(), with @status, now or later.
+ * Returns false if it ends as it would have anyway.
+ */
+bool lst_req_abort(struct lst_req *req, uint16_t status);
+/* The request ends, or is given up: the Abort that waits for it, for lst_abort_ended(), or NULL. */
+struct lst_req *lst_abort_detach(struct lst_req *req);
+void lst_abort_ended(struct lst_req *abort, uint16_t status);
 
 /* ---- fused.c */
 /* To be called for each command of a queue in the order of submission. */

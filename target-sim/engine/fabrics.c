@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fabrics commands: Connect, Property Get, Property Set.
- * Not here: authentication and Disconnect, which are not implemented (Invalid Opcode, as OFCS and
- * Connect's DW0 tell).
+ * Fabrics commands: Connect, Disconnect, Property Get, Property Set.
+ * Not here: authentication, which is not implemented (Invalid Opcode, as Connect's DW0 tells).
  * NVM Express Base 2.0, chapter 6; answers on which implementations disagree: choices.h.
  */
 #include "engine/choices.h"
@@ -209,6 +208,20 @@ static void connect_run(struct lst_req *req)
     }
 }
 
+/* 6.4: an I/O queue ends, its controller stays. */
+static void disconnect_run(struct lst_req *req)
+{
+    const struct nvf_disconnect_sqe *sqe = (const struct nvf_disconnect_sqe *)&req->sqe;
+
+    if (sqe->recfmt != 0) {
+        lst_req_complete(req, lst_no_retry(NVF_SC_INCOMPATIBLE_FORMAT));
+    } else if (req->queue->qid == 0) {
+        lst_req_complete(req, lst_no_retry(NVF_SC_INVALID_QUEUE_TYPE));
+    } else {
+        req->queue->ops->disconnect(req);
+    }
+}
+
 /* ---- Properties */
 
 static unsigned property_size(const struct nvf_property_sqe *sqe)
@@ -246,6 +259,9 @@ const struct lst_command lst_fabrics_commands[256] = {
     [NVF_CONNECT] = {
         LST_CMD_IN | LST_CMD_DISCOVERY | LST_CMD_DISABLED | LST_CMD_CONNECT | LST_CMD_IO_QUEUE,
         connect_length, connect_run,
+    },
+    [NVF_DISCONNECT] = {
+        LST_CMD_DISCOVERY | LST_CMD_DISABLED | LST_CMD_IO_QUEUE, NULL, disconnect_run,
     },
     [NVF_PROPERTY_GET] = { LST_CMD_DISCOVERY | LST_CMD_DISABLED, NULL, property_get_run },
 };

@@ -77,6 +77,7 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
                NV_ONCS_SAVE_SELECT | NV_ONCS_RESERVATIONS | NV_ONCS_TIMESTAMP | NV_ONCS_VERIFY |
                NV_ONCS_COPY;
     id->ocfs = NV_OCFS_FORMAT_0 | NV_OCFS_FORMAT_1;
+    id->ofcs = NV_OFCS_DISCONNECT;
     id->fuses = NV_FUSES_COMPARE_WRITE;
     /* In blocks of any namespace: of the largest. */
     id->acwu = LST_FUSED_BYTES / 4096 - 1;

@@ -341,7 +341,7 @@ static void end_command(struct lst_req *req, uint16_t status)
 /* A backend that ends at once calls from inside a step: the loop, not recursion, takes the next. */
 static void next_step(struct lst_req *req, uint16_t status)
 {
-    req->step_status = status;
+    req->step_status = status ? status : req->abort_status;
     req->step_ready = true;
     if (req->stepping) {
         return;

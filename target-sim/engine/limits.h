@@ -28,7 +28,7 @@ enum lst_limits {
     LST_QID_DEFAULT = 128,
     /* outstanding Asynchronous Event Requests; AERL is this less one */
     LST_AER_MAX = 4,
-    /* ACL is this less one; Abort completes at once, so it is never reached */
+    /* Aborts that wait for the command that they abort; ACL is this less one */
     LST_ABORT_MAX = 4,
     LST_REGISTRANTS_MAX = 256,           /* hosts registered with a namespace */
     LST_RESV_PAGES = 32,                 /* reservation notifications that wait to be read */

@@ -177,6 +177,7 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
     struct lst_queue *queue = req->queue;
     struct lst_target *target = queue->target;
     struct lst_req *partner = lst_fused_detach(req);
+    struct lst_req *abort = lst_abort_detach(req);
 
     lst_stats_end(req, status);
     if (status) {
@@ -198,16 +199,25 @@ void lst_req_complete(struct lst_req *req, uint16_t status)
     if (partner) {
         lst_fused_ended(partner, status);
     }
+    if (abort) {
+        lst_abort_ended(abort, status);
+    }
     lst_order_run(target);
 }
 
 void lst_req_release(struct lst_req *req)
 {
+    struct lst_req *abort;
+
     g_assert(!req->at_backend);
+    abort = lst_abort_detach(req);
     lst_fused_detach(req);
     drop_namespace(req);
     if (req->scratch) {
         lst_pool_put(&req->queue->target->pool, req->scratch, req->scratch_len);
         req->scratch = NULL;
+    }
+    if (abort) {
+        lst_abort_ended(abort, NV_SC_ABORT_REQUESTED);
     }
 }

@@ -51,6 +51,11 @@ struct lst_front_ops {
      */
     void (*io_submit)(void *front, struct lst_io *io);
     /*
+     * The host wants @io no more. True: it was or will be completed, with NV_SC_ABORT_REQUESTED or
+     * as it ended, sooner than without this call. False: it cannot be hurried. May be NULL.
+     */
+    bool (*io_cancel)(void *front, struct lst_io *io);
+    /*
      * @conn has output or wants to be closed. Called when that becomes so, not again until the
      * front has looked (lst_conn_output() or lst_conn_wants_close()). Put it in a list and look
      * after the current engine call: the callback itself must not call into the engine. May be NULL

@@ -65,6 +65,7 @@ struct lst_tcp_req {
     bool hashed;
     bool digest_failed;
     bool lost;                           /* by a fault: never to be completed */
+    bool aborted;                        /* ends when the data that it asked for have come */
     uint16_t early_status;               /* found before the data came: 0 = execute */
     struct lst_tcp_req *cid_next;
     struct lst_tcp_req *wait_next;
@@ -86,7 +87,8 @@ struct lst_conn {
     char *local;
     char *peer;
     uint64_t opened_ns;
-    bool deaf;                           /* by a fault: input is thrown away */
+    bool deaf;                           /* by a fault or Disconnect: input is thrown away */
+    struct lst_tcp_req *disconnect;      /* a Disconnect that waits for all others to end */
     bool freed;                          /* by the front; lives on for orphans */
     bool ready_told;
     unsigned orphans;                    /* requests at backends when freed */
@@ -164,6 +166,19 @@ void lst_conn_h2c_data_end(struct lst_conn *conn, bool digest_ok);
 /* The command is here: lets it begin. */
 void lst_conn_proceed(struct lst_conn *conn, struct lst_tcp_req *treq);
 void lst_conn_release(struct lst_conn *conn, struct lst_tcp_req *treq);
+
+/* The request with that command identifier, or NULL. */
+struct lst_tcp_req *lst_conn_by_cid(struct lst_conn *conn, uint16_t cid);
+/* Takes a request out of those that wait for a buffer. */
+void lst_conn_unwait(struct lst_conn *conn, struct lst_tcp_req *treq);
+
+/* ---- conn_abort.c */
+/* For lst_queue_ops. */
+struct lst_req *lst_conn_find(struct lst_queue *queue, uint16_t cid);
+bool lst_conn_abort(struct lst_req *req);
+void lst_conn_disconnect(struct lst_req *req);
+/* A command was completed: if a Disconnect waited for it as the last, it is its turn. */
+void lst_conn_disconnect_next(struct lst_conn *conn);
 
 /* ---- conn_tx.c */
 void lst_conn_send_ic_resp(struct lst_conn *conn);

@@ -25,6 +25,7 @@
     X(CONN_DATA_DIGEST, "conn_data_digest", WARN, "cid", "received") \
     X(CONN_BUFFER_WAIT, "conn_buffer_wait", DEBUG, "cid", "bytes") \
     X(CONN_MEMORY, "conn_memory", INFO, "idle", "most") \
+    X(CONN_DISCONNECT, "conn_disconnect", INFO, "qid", "outstanding") \
     X(CONNECT_OK, "connect_ok", INFO, "qid", "sqsize") \
     X(CONNECT_REFUSED, "connect_refused", WARN, "status", "dw0") \
     X(CTRL_NEW, "ctrl_new", INFO, "cntlid", "kato_ms") \

@@ -19,10 +19,17 @@ static void step(struct fuzz_session *session, const struct fuzz_record *record)
 {
     struct fuzz_record io = *record;
 
+    /* Of Fabrics commands only Disconnect; its type is where others have the NSID. */
     if (io.sqe.opcode == NVF_OPCODE) {
-        io.sqe.opcode = NV_IO_READ;
+        io.sqe.nsid = NVF_DISCONNECT;
     }
-    fuzz_command(session, &io, true);
+    /* The input's queue 1: Aborts of what is in flight on the other. */
+    if (io.queue == 1) {
+        io.sqe = host_cmd_abort(1, io.sqe.cid);
+        fuzz_command(session, &io, false);
+    } else {
+        fuzz_command(session, &io, true);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -82,6 +89,14 @@ void fuzz_corpus(FuzzAddFn *add)
         fuzz_put(late, FUZZ_CONFIG, 0, 0, i * 5, host_cmd(0, 0));
         fuzz_put(late, FUZZ_BACKEND, 0, 0, i & 1 ? 3 | 0x28100 : 1, host_cmd(0, 0));
     }
+    for (uint16_t cid = 0; cid < 32; cid++) {
+        struct nv_sqe abort = { .cid = cid };
+
+        fuzz_put(late, FUZZ_NO_DATA, 1, 0, 0, abort);
+    }
+    fuzz_put(late, FUZZ_DATA_IN, 0, 4096, 0, host_cmd_rw(NV_IO_READ, 1, 0, 8, 0));
+    fuzz_put(late, FUZZ_NO_DATA, 0, 0, 0, host_cmd_disconnect(0));
+    fuzz_put(late, FUZZ_BACKEND, 0, 0, 0, host_cmd(0, 0));
     add(data->data, data->len);
     add(others->data, others->len);
     add(late->data, late->len);

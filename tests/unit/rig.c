@@ -65,6 +65,17 @@ static void io_submit(void *front, struct lst_io *io)
     }
 }
 
+static bool io_cancel(void *front, struct lst_io *io)
+{
+    Rig *rig = front;
+
+    if (rig->stubborn || !g_queue_remove(&rig->ios, io)) {
+        return false;
+    }
+    lst_io_complete(io, NV_SC_ABORT_REQUESTED);
+    return true;
+}
+
 /* Once, until we look: the front's list would otherwise hold the connection twice. */
 static void conn_ready(void *front, struct lst_conn *conn)
 {
@@ -146,6 +157,7 @@ Rig *rig_new(void)
 static Rig *new_rig(uint64_t blocks, bool keeping)
 {
     const struct lst_front_ops ops = { .io_submit = io_submit,
+                                       .io_cancel = io_cancel,
                                        .conn_ready = conn_ready,
                                        .clock = clock_now,
                                        .ns_keep = keeping ? ns_keep : NULL,

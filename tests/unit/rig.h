@@ -51,6 +51,7 @@ typedef struct Rig {
     char *kept;                         /* of rig_new_keeping(): namespace 1's state, or NULL */
     bool keep_fails;
     bool defer;                         /* keep requests in ios instead of executing them */
+    bool stubborn;                      /* these cannot be cancelled */
     GQueue ios;                         /* struct lst_io, oldest first */
     unsigned ios_by_op[LST_IO_OP_COUNT];
     unsigned events[LST_EVENT_COUNT];   /* trace events seen */

@@ -264,9 +264,7 @@ static void test_io_fused_flush_is_refused(void)
     rig_io_teardown(&s);
 }
 
-/*
- * Only Property and Connect belong to the Admin queue; Disconnect is for I/O queues and optional.
- */
+/* Property Get and Set belong to the Admin queue. */
 static void test_io_fabrics_commands_on_an_io_queue(void)
 {
     RigIo s = rig_io_setup(NULL);
