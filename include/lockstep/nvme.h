@@ -173,11 +173,21 @@ enum nv_status {
     NV_SC_FEATURE_NOT_NS_SPECIFIC = 0x10f,
     NV_SC_CSI_NOT_SUPPORTED = 0x129,
     NV_SC_CSI_COMBINATION_REJECTED = 0x12b,
+    NV_SC_CSI_INVALID = 0x12c,       /* Invalid I/O Command Set */
     /* the same value is Fabrics' NVF_SC_INCOMPATIBLE_FORMAT */
     NV_SC_CONFLICTING_ATTRIBUTES = 0x180,
     NV_SC_READ_ONLY = 0x182,
     NV_SC_SIZE_LIMIT = 0x183,        /* Command Size Limit Exceeded */
     NV_SC_OVERLAPPING_RANGE = 0x187, /* Overlapping I/O Range */
+
+    NV_SC_ZONE_BOUNDARY = 0x1b8,
+    NV_SC_ZONE_FULL = 0x1b9,
+    NV_SC_ZONE_READ_ONLY = 0x1ba,
+    NV_SC_ZONE_OFFLINE = 0x1bb,
+    NV_SC_ZONE_INVALID_WRITE = 0x1bc,
+    NV_SC_TOO_MANY_ACTIVE = 0x1bd,
+    NV_SC_TOO_MANY_OPEN = 0x1be,
+    NV_SC_ZONE_TRANSITION = 0x1bf,   /* Invalid Zone State Transition */
 
     NV_SC_WRITE_FAULT = 0x280,
     NV_SC_READ_ERROR = 0x281,
@@ -219,6 +229,9 @@ enum nv_io_opcode {
     NV_IO_RESV_ACQUIRE = 0x11,
     NV_IO_RESV_RELEASE = 0x15,
     NV_IO_COPY = 0x19,
+    NV_IO_ZONE_SEND = 0x79,          /* Zone Management Send */
+    NV_IO_ZONE_RECEIVE = 0x7a,
+    NV_IO_ZONE_APPEND = 0x7d,
 };
 
 /* CDW12 of Read, Write, Write Zeroes, Compare, Verify: NLB (zero-based) in 15:0 and these. */
@@ -340,6 +353,105 @@ enum nv_copy_cdw12 {
     NV_COPY_NR_MASK = 0xff,
     NV_COPY_FORMAT_SHIFT = 8, NV_COPY_FORMAT_MASK = 0xf << 8,
 };
+
+/* ---- Zones (ZNS 1.1, chapters 2 and 3) ------------------------------------------------------- */
+
+enum nv_zone_state {
+    NV_ZONE_EMPTY = 0x1,
+    NV_ZONE_IMPLICITLY_OPEN = 0x2,
+    NV_ZONE_EXPLICITLY_OPEN = 0x3,
+    NV_ZONE_CLOSED = 0x4,
+    NV_ZONE_READ_ONLY = 0xd,
+    NV_ZONE_FULL = 0xe,
+    NV_ZONE_OFFLINE = 0xf,
+};
+
+/* CDW13 7:0 of Zone Management Send. */
+enum nv_zone_action {
+    NV_ZSA_CLOSE = 0x01,
+    NV_ZSA_FINISH = 0x02,
+    NV_ZSA_OPEN = 0x03,
+    NV_ZSA_RESET = 0x04,
+    NV_ZSA_OFFLINE = 0x05,
+    NV_ZSA_EXTENSION = 0x10,         /* Set Zone Descriptor Extension */
+};
+enum { NV_ZSEND_ALL = 1 << 8 };      /* Select All */
+
+/* CDW13 of Zone Management Receive: action in 7:0, which zones in 15:8. */
+enum nv_zone_receive { NV_ZRA_REPORT = 0, NV_ZRA_EXTENDED_REPORT = 1 };
+enum nv_zone_filter {
+    NV_ZRASF_ALL = 0,
+    NV_ZRASF_EMPTY = 1,
+    NV_ZRASF_IMPLICITLY_OPEN = 2,
+    NV_ZRASF_EXPLICITLY_OPEN = 3,
+    NV_ZRASF_CLOSED = 4,
+    NV_ZRASF_FULL = 5,
+    NV_ZRASF_READ_ONLY = 6,
+    NV_ZRASF_OFFLINE = 7,
+};
+enum { NV_ZRECEIVE_PARTIAL = 1 << 16 };
+
+struct nv_zone_report_header {
+    uint64_t count;                  /* zones */
+    uint8_t rsvd8[56];
+};
+NV_SIZE_ASSERT(struct nv_zone_report_header, 64);
+
+struct nv_zone_descriptor {
+    uint8_t zt;
+    uint8_t zs;                      /* enum nv_zone_state in 7:4 */
+    uint8_t za;
+    uint8_t zai;
+    uint8_t rsvd4[4];
+    uint64_t zcap;
+    uint64_t zslba;
+    uint64_t wp;
+    uint8_t rsvd32[32];
+};
+NV_SIZE_ASSERT(struct nv_zone_descriptor, 64);
+NV_OFFSET_ASSERT(struct nv_zone_descriptor, wp, 24);
+enum { NV_ZT_SEQUENTIAL = 2 };
+enum nv_zone_attributes {
+    NV_ZA_FINISHED = 1 << 0,         /* by the controller */
+    NV_ZA_EXTENSION_VALID = 1 << 7,
+};
+enum { NV_ZONE_EXTENSION_UNIT = 64 };    /* bytes */
+
+/* CNS 05h with CSI 2. */
+struct nv_zone_format {
+    uint64_t zsze;                   /* blocks */
+    uint8_t zdes;                    /* NV_ZONE_EXTENSION_UNITs */
+    uint8_t rsvd9[7];
+};
+NV_SIZE_ASSERT(struct nv_zone_format, 16);
+
+struct nv_id_ns_zoned {
+    uint16_t zoc;
+    uint16_t ozcs;
+    uint32_t mar;                    /* zero-based; FFFFFFFFh: no limit */
+    uint32_t mor;
+    uint8_t rsvd12[2804];            /* limits and random write areas that we have not */
+    struct nv_zone_format lbafe[64];
+    uint8_t vs[256];
+};
+NV_SIZE_ASSERT(struct nv_id_ns_zoned, 4096);
+NV_OFFSET_ASSERT(struct nv_id_ns_zoned, lbafe, 2816);
+enum { NV_OZCS_READ_ACROSS = 1 << 0 };
+
+/* CNS 06h with CSI 2. */
+struct nv_id_ctrl_zoned {
+    uint8_t zasl;                    /* as MDTS, for Zone Append */
+    uint8_t rsvd1[4095];
+};
+NV_SIZE_ASSERT(struct nv_id_ctrl_zoned, 4096);
+
+/* BFh: zones that changed without a command. */
+struct nv_log_changed_zones {
+    uint16_t count;                  /* FFFFh: more than fit */
+    uint8_t rsvd2[6];
+    uint64_t zslba[511];
+};
+NV_SIZE_ASSERT(struct nv_log_changed_zones, 4096);
 
 /* ---- Properties (controller registers; Base 2.0, 3.1.3) -------------------------------------- */
 
@@ -551,6 +663,7 @@ enum nv_id_ctrl_bits {
     NV_CMIC_ANA = 1 << 3,
     NV_OAES_NS_ATTR = 1 << 8,
     NV_OAES_ANA = 1 << 11,
+    NV_OAES_ZONE = 1 << 27,          /* Zone Descriptor Changed */
     NV_CTRATT_HOSTID_128 = 1 << 0,
     NV_CTRATT_TBKAS = 1 << 6,
     NV_LPA_SMART_PER_NS = 1 << 0,
@@ -734,6 +847,7 @@ enum nv_log_page {
     NV_LOG_FEATURES = 0x12,
     NV_LOG_DISCOVERY = 0x70,
     NV_LOG_RESERVATION = 0x80,
+    NV_LOG_CHANGED_ZONES = 0xbf,
 };
 
 struct nv_log_error {
@@ -881,6 +995,7 @@ enum nv_aen_io { NV_AEN_RESV_LOG = 0x00 };
 enum nv_aen_notice {
     NV_AEN_NS_CHANGED = 0x00,
     NV_AEN_ANA_CHANGED = 0x03,
+    NV_AEN_ZONE_CHANGED = 0xef,      /* DW1: the NSID */
     NV_AEN_DISCOVERY_CHANGED = 0xf0,
 };
 

@@ -47,6 +47,31 @@ struct nv_sqe host_cmd_copy(uint32_t nsid, uint64_t slba, uint32_t ranges, unsig
     return sqe;
 }
 
+struct nv_sqe host_cmd_zone_append(uint32_t nsid, uint64_t zslba, uint32_t blocks)
+{
+    return host_cmd_rw(NV_IO_ZONE_APPEND, nsid, zslba, blocks, 0);
+}
+
+struct nv_sqe host_cmd_zone_send(uint32_t nsid, uint64_t slba, uint32_t action)
+{
+    struct nv_sqe sqe = host_cmd(NV_IO_ZONE_SEND, nsid);
+
+    sqe.cdw10 = (uint32_t)slba;
+    sqe.cdw11 = (uint32_t)(slba >> 32);
+    sqe.cdw13 = action;
+    return sqe;
+}
+
+struct nv_sqe host_cmd_zone_receive(uint32_t nsid, uint64_t slba, uint32_t length, uint32_t what)
+{
+    struct nv_sqe sqe = host_cmd_zone_send(nsid, slba, what);
+
+    g_assert(length >= 4 && length % 4 == 0);
+    sqe.opcode = NV_IO_ZONE_RECEIVE;
+    sqe.cdw12 = length / 4 - 1;
+    return sqe;
+}
+
 struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint8_t csi)
 {
     struct nv_sqe sqe = host_cmd(NV_ADMIN_IDENTIFY, nsid);

@@ -30,6 +30,14 @@ struct nv_sqe host_cmd_dsm(uint32_t nsid, uint32_t ranges, uint32_t attributes);
 /* Copy to @slba with @ranges source ranges (1..256) of @format. */
 struct nv_sqe host_cmd_copy(uint32_t nsid, uint64_t slba, uint32_t ranges, unsigned format);
 
+/*
+ * Zone Append of @blocks blocks to the zone at @zslba; Zone Management Send with @action (and
+ * NV_ZSEND_ALL); Zone Management Receive of @length bytes, a multiple of 4, with CDW13 @what.
+ */
+struct nv_sqe host_cmd_zone_append(uint32_t nsid, uint64_t zslba, uint32_t blocks);
+struct nv_sqe host_cmd_zone_send(uint32_t nsid, uint64_t slba, uint32_t action);
+struct nv_sqe host_cmd_zone_receive(uint32_t nsid, uint64_t slba, uint32_t length, uint32_t what);
+
 /* Identify: CNS, CNTID and CSI (section 5.17). */
 struct nv_sqe host_cmd_identify(uint8_t cns, uint32_t nsid, uint16_t cntid, uint8_t csi);
 

@@ -18,6 +18,8 @@ static const struct notice {
                                NV_AEN(NV_AEN_NOTICE, NV_AEN_DISCOVERY_CHANGED, NV_LOG_DISCOVERY) },
     [LST_NOTICE_TEMPERATURE] = { NV_SMART_TEMPERATURE,
                                  NV_AEN(NV_AEN_SMART, NV_AEN_TEMPERATURE, NV_LOG_SMART) },
+    [LST_NOTICE_ZONE] = { NV_OAES_ZONE,
+                          NV_AEN(NV_AEN_NOTICE, NV_AEN_ZONE_CHANGED, NV_LOG_CHANGED_ZONES) },
     [LST_NOTICE_RESV] = { 0, NV_AEN(NV_AEN_IO, NV_AEN_RESV_LOG, NV_LOG_RESERVATION) },
 };
 
@@ -59,6 +61,7 @@ void lst_aer_flush(struct lst_ctrl *ctrl)
         aer->masked |= bit;
         req = aer_take(aer, 0);
         req->cqe.dw0 = notices[i].dw0;
+        req->cqe.dw1 = i == LST_NOTICE_ZONE ? lst_zone_notice_nsid(ctrl) : 0;
         lst_trace(ctrl->target, LST_EVENT_AEN_SENT, ctrl->admin, ctrl, notices[i].dw0, 0, NULL);
         lst_req_complete(req, NV_SC_SUCCESS);
     }

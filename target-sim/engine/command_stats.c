@@ -29,6 +29,9 @@ static const char *const io_names[256] = {
     [NV_IO_RESV_ACQUIRE] = "reservation_acquire",
     [NV_IO_RESV_RELEASE] = "reservation_release",
     [NV_IO_COPY] = "copy",
+    [NV_IO_ZONE_SEND] = "zone_management_send",
+    [NV_IO_ZONE_RECEIVE] = "zone_management_receive",
+    [NV_IO_ZONE_APPEND] = "zone_append",
 };
 
 const char *lst_command_name(enum lst_command_kind kind, unsigned opcode)

@@ -82,7 +82,8 @@ static uint16_t check_blocks(const struct lst_req *req, uint64_t total)
         }
         overlap = overlap || (slba < to + total && to < slba + blocks);
     }
-    return overlap ? lst_no_retry(NV_SC_OVERLAPPING_RANGE) : NV_SC_SUCCESS;
+    return overlap ? lst_no_retry(NV_SC_OVERLAPPING_RANGE) :
+                     lst_zone_check_write(req->ns, to, total);
 }
 
 /* DW0 of a Copy that failed: the first range that is not copied whole. */

@@ -113,6 +113,9 @@ void lst_ctrl_destroy(struct lst_ctrl *ctrl)
         g_byte_array_unref(ctrl->discovery_log);
     }
     lst_resv_log_reset(ctrl);
+    if (ctrl->changed_zones) {
+        g_hash_table_destroy(ctrl->changed_zones);
+    }
     g_free(ctrl->errors);
     g_free(ctrl->local_addr);
     g_free(ctrl);
@@ -188,6 +191,11 @@ bool lst_ctrl_ready(const struct lst_ctrl *ctrl)
     return ctrl->csts & NV_CSTS_RDY;
 }
 
+bool lst_ctrl_has_csi(const struct lst_ctrl *ctrl)
+{
+    return (ctrl->cc & NV_CC_CSS_MASK) >> NV_CC_CSS_SHIFT == NV_CC_CSS_CSI;
+}
+
 /*
  * Which values of CC can be enabled: what CAP offers. Entry sizes are fixed by Fabrics; hosts write
  * them for discovery controllers too.
@@ -248,9 +256,9 @@ static bool names_blocks(const struct lst_req *req)
         [NV_IO_WRITE_ZEROES] = true,
         [NV_IO_VERIFY] = true,
         [NV_IO_COPY] = true,
-        [0x79] = true,                   /* Zone Management Send */
-        [0x7a] = true,                   /* Zone Management Receive */
-        [0x7d] = true,                   /* Zone Append */
+        [NV_IO_ZONE_SEND] = true,
+        [NV_IO_ZONE_RECEIVE] = true,
+        [NV_IO_ZONE_APPEND] = true,
     };
 
     return opcodes[req->sqe.opcode];

@@ -47,6 +47,7 @@ enum lst_command_flags {
     LST_CMD_DISABLED = 1 << 5,           /* allowed while the controller is not enabled */
     LST_CMD_CONNECT = 1 << 6,            /* allowed before Connect */
     LST_CMD_IO_QUEUE = 1 << 7,           /* Fabrics commands: allowed on I/O queues */
+    LST_CMD_ZONED = 1 << 8,              /* for zoned namespaces only */
 };
 
 /* One command of a command set. Missing entries have no run function. */
@@ -100,6 +101,12 @@ struct lst_queue {
     bool fuse_failed;                    /* so was the last command, but it has failed already */
 };
 
+/* How far a reset of zones has come. */
+struct lst_zone_reset {
+    uint32_t zone, count;                /* that the backend discards */
+    struct lst_io_range range;
+};
+
 /* A half of a fused pair. */
 struct lst_fused {
     struct lst_req *partner;             /* NULL: not there yet, or not any more */
@@ -147,6 +154,8 @@ struct lst_req {
     uint16_t step_status;
     uint16_t abort_status;               /* of a command that takes no further step; 0: it does */
     struct lst_copy copy;
+    struct lst_zone_reset reset;
+    bool placed;                         /* Zone Append: its blocks are behind the write pointer */
     struct lst_order order;
     struct lst_fused fused;
     struct lst_req *aborting;            /* of an Abort: the command that it waits for */
@@ -203,6 +212,7 @@ struct lst_ctrl {
     struct nv_log_error *errors;
     uint64_t error_count;
     struct lst_resv_log *resv_log;       /* NULL: no pages, no masks */
+    GHashTable *changed_zones;           /* struct nv_log_changed_zones by NSID; NULL: none */
     unsigned aborts;                     /* that wait for their command */
     GByteArray *discovery_log;           /* the snapshot that is being read; NULL: none yet */
     unsigned discovery_lsp;              /* which form it has */
@@ -232,6 +242,8 @@ void lst_ctrl_fatal(struct lst_ctrl *ctrl);
 void lst_ctrl_write_cc(struct lst_ctrl *ctrl, uint32_t cc);
 uint64_t lst_ctrl_cap(const struct lst_ctrl *ctrl);
 bool lst_ctrl_ready(const struct lst_ctrl *ctrl);
+/* The host has enabled all command sets, not the NVM Command Set alone. */
+bool lst_ctrl_has_csi(const struct lst_ctrl *ctrl);
 struct lst_queue *lst_ctrl_io_queue(const struct lst_ctrl *ctrl, uint16_t qid);
 void lst_ctrl_add_io_queue(struct lst_ctrl *ctrl, struct lst_queue *queue);
 /*
@@ -265,6 +277,8 @@ void lst_io_submit(struct lst_req *req, enum lst_io_op op);
  * one and returns true, or completes the command and returns false.
  */
 void lst_io_steps(struct lst_req *req, lst_step_fn *step);
+/* Whether a request that waited for others may still execute: its queue, reservations. */
+uint16_t lst_io_recheck(const struct lst_req *req);
 /* True: the host or its queue is gone, nothing more is to be done for them. */
 bool lst_queue_gone(const struct lst_queue *queue);
 

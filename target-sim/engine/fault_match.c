@@ -13,7 +13,7 @@ static bool lba_range(const struct nv_sqe *sqe, uint64_t *first, uint64_t *last)
 {
     static const uint8_t ranged[] = {
         NV_IO_WRITE,        NV_IO_READ,   NV_IO_WRITE_UNCORRECTABLE, NV_IO_COMPARE,
-        NV_IO_WRITE_ZEROES, NV_IO_VERIFY, 0x7d, /* Zone Append */
+        NV_IO_WRITE_ZEROES, NV_IO_VERIFY, NV_IO_ZONE_APPEND,
     };
 
     if (!memchr(ranged, sqe->opcode, sizeof(ranged))) {

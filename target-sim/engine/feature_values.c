@@ -119,7 +119,7 @@ uint16_t lst_set_async_event(struct lst_req *req, struct lst_ctrl *ctrl, uint32_
 {
     uint32_t allowed = ctrl->subsys->discovery ?
                            NV_OAES_DISCOVERY :
-                           NV_SMART_WARNINGS | NV_OAES_NS_ATTR | NV_OAES_ANA;
+                           NV_SMART_WARNINGS | NV_OAES_NS_ATTR | NV_OAES_ANA | NV_OAES_ZONE;
 
     if (value & ~allowed) {
         return lst_feature_invalid(req);

@@ -61,7 +61,7 @@ static uint16_t identify_ctrl(struct lst_req *req, uint8_t *data)
         return NV_SC_SUCCESS;
     }
     id->cmic = NV_CMIC_MULTI_PORT | NV_CMIC_MULTI_CTRL | NV_CMIC_ANA;
-    id->oaes = NV_OAES_NS_ATTR | NV_OAES_ANA;
+    id->oaes = NV_OAES_NS_ATTR | NV_OAES_ANA | NV_OAES_ZONE;
     id->frmw = 1 << 1 | 1 << 0;          /* one firmware slot, read only */
     id->lpa |= NV_LPA_EFFECTS | NV_LPA_SUPPORTED_PAGES;
     id->wctemp = LST_TEMP_WARNING_K;
@@ -201,24 +201,39 @@ static uint16_t identify_ns_descs(struct lst_req *req, uint8_t *data)
     return NV_SC_SUCCESS;
 }
 
-/* The NVM command set adds nothing that we use: no extended formats, no limits beyond MDTS. */
+static unsigned identify_csi(const struct lst_req *req)
+{
+    return req->sqe.cdw11 >> 24;
+}
+
+/*
+ * The NVM command set adds nothing that we use: no extended formats, no limits beyond MDTS. Zoned
+ * namespaces have that part too.
+ */
 static uint16_t identify_csi_ns(struct lst_req *req, uint8_t *data)
 {
     uint16_t status;
+    const struct lst_ns *ns = identify_ns_lookup(req, &status);
 
-    (void)data;
-    identify_ns_lookup(req, &status);
+    if (ns && identify_csi(req) == NV_CSI_ZNS) {
+        if (!ns->zones) {
+            req->param_location = 47;
+            return lst_no_retry(NV_SC_INVALID_FIELD);
+        }
+        lst_zone_identify_ns(ns, (struct nv_id_ns_zoned *)data);
+    }
     return status;
 }
 
 static uint16_t identify_csi_ctrl(struct lst_req *req, uint8_t *data)
 {
-    (void)req;
-    (void)data;
+    if (identify_csi(req) == NV_CSI_ZNS) {
+        ((struct nv_id_ctrl_zoned *)data)->zasl = LST_ZASL;
+    }
     return NV_SC_SUCCESS;
 }
 
-/* One combination of command sets: number 0 is NVM alone. */
+/* One combination of command sets, number 0: all that there are. */
 static uint16_t identify_command_sets(struct lst_req *req, uint8_t *data)
 {
     uint16_t cntid = (uint16_t)(req->sqe.cdw10 >> 16);
@@ -226,13 +241,13 @@ static uint16_t identify_command_sets(struct lst_req *req, uint8_t *data)
     if (cntid != NV_CNTLID_DYNAMIC && cntid != req->queue->ctrl->cntlid) {
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    data[0] = 1 << NV_CSI_NVM;
+    data[0] = 1 << NV_CSI_NVM | 1 << NV_CSI_ZNS;
     return NV_SC_SUCCESS;
 }
 
 static const struct identify {
     identify_fn fill;
-    bool csi;                            /* CDW11 31:24 names a command set: NVM is the only one */
+    bool csi;                            /* CDW11 31:24 names a command set */
     bool discovery;
 } identify_table[256] = {
     [NV_CNS_NS] = { identify_ns, false, false },
@@ -260,7 +275,7 @@ uint16_t lst_identify_length(struct lst_req *req, uint32_t *len)
         req->param_location = 40;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
-    if (identify->csi && req->sqe.cdw11 >> 24 != NV_CSI_NVM) {
+    if (identify->csi && identify_csi(req) != NV_CSI_NVM && identify_csi(req) != NV_CSI_ZNS) {
         req->param_location = 47;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }

@@ -97,6 +97,9 @@ static void go(struct lst_req *req)
     if (!status && (req->io.op == LST_IO_READ || req->io.op == LST_IO_VERIFY)) {
         status = readable(req);
     }
+    if (!status) {
+        status = lst_zone_check(req);
+    }
     if (status) {
         ended(req, status);
         return;
@@ -107,10 +110,16 @@ static void go(struct lst_req *req)
     target->ops.io_submit(target->front, &req->io);
 }
 
-/* It waited for others: meanwhile a host may have taken a reservation. */
+/* Meanwhile the host may have gone, or another may have taken a reservation. */
+uint16_t lst_io_recheck(const struct lst_req *req)
+{
+    return lst_queue_gone(req->queue) ? NV_SC_ABORT_SQ_DELETION :
+           !req->ns->enabled ? lst_no_retry(NV_SC_INVALID_NAMESPACE) : lst_resv_check(req);
+}
+
 static void resume(struct lst_req *req)
 {
-    uint16_t status = lst_queue_gone(req->queue) ? NV_SC_SUCCESS : lst_resv_check(req);
+    uint16_t status = lst_io_recheck(req);
 
     if (status) {
         ended(req, status);
@@ -214,11 +223,21 @@ static void verify_run(struct lst_req *req)
 /* Marks blocks in the engine; the backend has no part in it. */
 static void mark_uncorrectable(struct lst_req *req)
 {
-    uint16_t status = still_fits(req);
+    uint64_t slba = io_first(req), blocks = io_blocks(req);
+    struct lst_ns *ns = req->ns;
+    uint16_t status = lst_io_recheck(req);
 
-    if (!status && !lst_extents_add(&req->ns->uncorrectable, io_first(req), io_blocks(req),
-                                    LST_UNCORRECTABLE_MAX)) {
+    if (!status) {
+        status = still_fits(req);
+    }
+    if (!status) {
+        status = lst_zone_check_write(ns, slba, blocks);
+    }
+    if (!status &&
+        !lst_extents_add(&ns->uncorrectable, slba, blocks, LST_UNCORRECTABLE_MAX)) {
         status = lst_no_retry(NV_SC_INTERNAL);
+    } else if (!status && (status = lst_zone_write(ns, slba, blocks))) {
+        lst_extents_remove(&ns->uncorrectable, slba, blocks);
     }
     lst_req_complete(req, status);
 }
@@ -271,8 +290,11 @@ static void dsm_run(struct lst_req *req)
     uint32_t count = dsm_count(req);
     uint16_t status = dsm_convert(req, count);
 
-    /* The other attributes are hints about access, which we do not use. */
-    if (status || !(req->sqe.cdw11 & NV_DSM_DEALLOCATE)) {
+    /*
+     * The other attributes are hints about access, which we do not use. Zones are deallocated by
+     * Reset only.
+     */
+    if (status || !(req->sqe.cdw11 & NV_DSM_DEALLOCATE) || req->ns->zones) {
         lst_req_complete(req, status);
         return;
     }
@@ -316,6 +338,7 @@ static void count_success(struct lst_req *req)
         subsys->read_units += units;
         break;
     case NV_IO_WRITE:
+    case NV_IO_ZONE_APPEND:
         req->queue->write_bytes += req->data_len;
         subsys->writes++;
         subsys->write_units += units;
@@ -417,5 +440,11 @@ const struct lst_command lst_io_commands[256] = {
     [NV_IO_RESV_RELEASE] = { LST_CMD_NS | LST_CMD_IN, lst_resv_release_length,
                              lst_resv_release_run },
     [NV_IO_COPY] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES, lst_copy_length, lst_copy_run },
+    [NV_IO_ZONE_SEND] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES | LST_CMD_ZONED,
+                          lst_zone_send_length, lst_zone_send_run },
+    [NV_IO_ZONE_RECEIVE] = { LST_CMD_NS | LST_CMD_OUT | LST_CMD_ZONED, lst_zone_receive_length,
+                             lst_zone_receive_run },
+    [NV_IO_ZONE_APPEND] = { LST_CMD_NS | LST_CMD_IN | LST_CMD_WRITES | LST_CMD_ZONED,
+                            lst_zone_append_length, lst_zone_append_run },
     [NV_IO_VERIFY] = { LST_CMD_NS, no_data_length, verify_run },
 };

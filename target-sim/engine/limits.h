@@ -57,6 +57,8 @@ enum lst_limits {
     LST_TTAG_GENERATIONS = 31,
     /* no PDU of any connection is longer: the header is damaged */
     LST_PLEN_MAX = 2 << 20,
+    LST_ZASL = 7,                        /* as LST_MDTS, for Zone Append: 512 KiB */
+    LST_ZONE_APPEND_MAX = 4096 << LST_ZASL,
     LST_FUSED_BYTES = 64 << 10,          /* of a fused Compare and Write: ACWU, NACWU */
     LST_COPY_RANGES = 128,               /* of a Copy; MSRC is this less one */
     LST_COPY_RANGE_BLOCKS = 2048,        /* MSSRL */

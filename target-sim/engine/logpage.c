@@ -74,10 +74,18 @@ static void fill_changed_ns(struct lst_req *req, GByteArray *log)
     }
 }
 
-static void fill_command_set(const struct lst_command *commands, uint32_t *effects)
+static void fill_changed_zones(struct lst_req *req, GByteArray *log)
+{
+    lst_zone_log(req->queue->ctrl, req->sqe.nsid,
+                 append_zeroes(log, sizeof(struct nv_log_changed_zones)));
+}
+
+/* @without: flags of commands that the set has not. */
+static void fill_command_set(const struct lst_command *commands, unsigned without,
+                             uint32_t *effects)
 {
     for (unsigned opcode = 0; opcode < 256; opcode++) {
-        if (commands[opcode].run) {
+        if (commands[opcode].run && !(commands[opcode].flags & without)) {
             effects[opcode] = NV_EFFECT_CSUPP |
                               (commands[opcode].flags & LST_CMD_WRITES ? NV_EFFECT_LBCC : 0);
         }
@@ -87,11 +95,12 @@ static void fill_command_set(const struct lst_command *commands, uint32_t *effec
 static void fill_effects(struct lst_req *req, GByteArray *log)
 {
     struct nv_log_effects *page = append_zeroes(log, sizeof(*page));
+    unsigned csi = req->sqe.cdw14 >> 24;
 
-    fill_command_set(lst_admin_commands, page->acs);
-    /* Hosts that see CAP.CSS bit 6 ask for other command sets too: they find no commands. */
-    if (req->sqe.cdw14 >> 24 == NV_CSI_NVM) {
-        fill_command_set(lst_io_commands, page->iocs);
+    fill_command_set(lst_admin_commands, 0, page->acs);
+    /* Hosts that see CAP.CSS bit 6 ask for any command set: in those that we have not are none. */
+    if (csi == NV_CSI_NVM || csi == NV_CSI_ZNS) {
+        fill_command_set(lst_io_commands, csi == NV_CSI_NVM ? LST_CMD_ZONED : 0, page->iocs);
     }
 }
 
@@ -112,7 +121,7 @@ static void fill_reservation(struct lst_req *req, GByteArray *log)
 
 static void fill_supported(struct lst_req *req, GByteArray *log);
 
-enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION, ACK_HEALTH };
+enum ack { ACK_NONE, ACK_NS, ACK_ANA, ACK_DISCOVERY, ACK_RESERVATION, ACK_HEALTH, ACK_ZONES };
 
 static const struct log_page {
     /* NULL but listed: the discovery snapshot */
@@ -130,6 +139,7 @@ static const struct log_page {
     [NV_LOG_ANA] = { fill_ana, true, false, ACK_ANA },
     [NV_LOG_FEATURES] = { fill_features, true, true, ACK_NONE },
     [NV_LOG_RESERVATION] = { fill_reservation, true, false, ACK_RESERVATION },
+    [NV_LOG_CHANGED_ZONES] = { fill_changed_zones, true, false, ACK_ZONES },
     [NV_LOG_DISCOVERY] = { NULL, false, true, ACK_DISCOVERY },
 };
 
@@ -179,6 +189,14 @@ uint16_t lst_log_length(struct lst_req *req, uint32_t *len)
         req->param_location = 4;
         return lst_no_retry(NV_SC_INVALID_FIELD);
     }
+    if ((req->sqe.cdw10 & 0xff) == NV_LOG_CHANGED_ZONES) {
+        const struct lst_ns *ns = lst_ns_lookup(req->queue->ctrl->subsys, req->sqe.nsid);
+
+        req->param_location = 4;
+        if (!ns || !ns->zones) {
+            return lst_no_retry(ns ? NV_SC_INVALID_FIELD : NV_SC_INVALID_NAMESPACE);
+        }
+    }
     if (log_offset(req) % 4) {
         req->param_location = 48;
         return lst_no_retry(NV_SC_INVALID_FIELD);
@@ -188,7 +206,7 @@ uint16_t lst_log_length(struct lst_req *req, uint32_t *len)
 }
 
 /* Reading with Retain Asynchronous Event clear ends what the notice began. */
-static void acknowledge(struct lst_ctrl *ctrl, enum ack ack)
+static void acknowledge(struct lst_ctrl *ctrl, enum ack ack, uint32_t nsid)
 {
     switch (ack) {
     case ACK_NS:
@@ -207,6 +225,9 @@ static void acknowledge(struct lst_ctrl *ctrl, enum ack ack)
         break;
     case ACK_HEALTH:
         lst_aer_acknowledge(ctrl, LST_NOTICE_TEMPERATURE);
+        break;
+    case ACK_ZONES:
+        lst_zone_log_drop(ctrl, nsid);
         break;
     case ACK_NONE:
         break;
@@ -256,6 +277,7 @@ void lst_log_run(struct lst_req *req)
     const struct log_page *page = &log_pages[req->sqe.cdw10 & 0xff];
     bool retain = req->sqe.cdw10 & 1u << 15;
     struct lst_ctrl *ctrl = req->queue->ctrl;
+    uint32_t nsid = req->sqe.nsid;
     uint16_t status;
 
     if (page->fill) {
@@ -269,6 +291,6 @@ void lst_log_run(struct lst_req *req)
     }
     lst_req_complete(req, status);
     if (!status && !retain) {
-        acknowledge(ctrl, page->ack);
+        acknowledge(ctrl, page->ack, nsid);
     }
 }

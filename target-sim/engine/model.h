@@ -14,6 +14,7 @@
 #include "engine/stats.h"
 #include "engine/target.h"
 #include "engine/timer.h"
+#include "engine/zoned.h"
 #include "lockstep/nvme_fabrics.h"
 
 struct lst_ctrl;
@@ -24,6 +25,7 @@ enum lst_notice {
     LST_NOTICE_ANA,
     LST_NOTICE_DISCOVERY,
     LST_NOTICE_RESV,
+    LST_NOTICE_ZONE,
     LST_NOTICE_TEMPERATURE,
     LST_NOTICE_COUNT
 };
@@ -101,6 +103,7 @@ struct lst_ns {
     uint8_t shift;                       /* log2 of the block size */
     GQueue active, held;                 /* commands on its blocks: order.h */
     unsigned exclusive;                  /* of both */
+    struct zones *zones;                 /* NULL: not zoned */
     struct lst_extents uncorrectable;    /* blocks that cannot be read until they are written */
     uint32_t ana_grpid;
     uint8_t uuid[16];
@@ -186,8 +189,7 @@ struct lst_ns *lst_ns_lookup(const struct lst_subsys *subsys, uint32_t nsid);
 /* Its command set: enum nv_csi. */
 static inline uint8_t lst_ns_csi(const struct lst_ns *ns)
 {
-    (void)ns;
-    return NV_CSI_NVM;
+    return ns->zones ? NV_CSI_ZNS : NV_CSI_NVM;
 }
 void lst_ns_ref(struct lst_ns *ns);
 void lst_ns_unref(struct lst_ns *ns);

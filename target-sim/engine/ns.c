@@ -112,6 +112,7 @@ static void ns_free_if_unused(struct lst_ns *ns)
     if (!ns->removed || ns->users) {
         return;
     }
+    zones_free(ns->zones);
     if (ns->done) {
         ns->done(ns->backend);
     }
@@ -164,6 +165,13 @@ bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t blo
         g_set_error(err, LST_ERROR, LST_ERROR_STATE,
                     "block_size: '%u' is not allowed: %u while the namespace is enabled",
                     block_size, 1u << ns->shift);
+        return false;
+    }
+    if (ns->zones && (size != ns->blocks << ns->shift || block_size != 1u << ns->shift)) {
+        g_set_error(err, LST_ERROR, LST_ERROR_STATE,
+                    "size: '%" G_GUINT64_FORMAT "' is not allowed: a zoned namespace keeps %"
+                    G_GUINT64_FORMAT " bytes in blocks of %u", size, ns->blocks << ns->shift,
+                    1u << ns->shift);
         return false;
     }
     ns->backend = backend;

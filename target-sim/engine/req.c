@@ -63,6 +63,12 @@ static uint16_t find_namespace(struct lst_req *req)
     req->ns = ns;
     lst_ns_ref(ns);
     lst_resv_enter(req);
+    if (req->command->flags & LST_CMD_ZONED && !ns->zones) {
+        return lst_no_retry(NV_SC_INVALID_OPCODE);
+    }
+    if (ns->zones && !lst_ctrl_has_csi(req->queue->ctrl)) {
+        return lst_no_retry(NV_SC_CSI_INVALID);
+    }
     status = lst_ana_status(req->queue->ctrl, ns);
     if (!status && ns->write_protected && (req->command->flags & LST_CMD_WRITES)) {
         status = lst_no_retry(NV_SC_NS_WRITE_PROTECTED);

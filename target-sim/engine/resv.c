@@ -23,15 +23,15 @@ static const uint8_t io_groups[256] = {
     [NV_IO_READ] = GROUP_READ,
     [NV_IO_COMPARE] = GROUP_READ,
     [NV_IO_VERIFY] = GROUP_READ,
-    [0x7a] = GROUP_READ,                 /* Zone Management Receive */
+    [NV_IO_ZONE_RECEIVE] = GROUP_READ,
     [NV_IO_FLUSH] = GROUP_WRITE,
     [NV_IO_WRITE] = GROUP_WRITE,
     [NV_IO_WRITE_UNCORRECTABLE] = GROUP_WRITE,
     [NV_IO_WRITE_ZEROES] = GROUP_WRITE,
     [NV_IO_DSM] = GROUP_WRITE,
     [NV_IO_COPY] = GROUP_WRITE,          /* its source is the same namespace */
-    [0x79] = GROUP_WRITE,                /* Zone Management Send */
-    [0x7d] = GROUP_WRITE,                /* Zone Append */
+    [NV_IO_ZONE_SEND] = GROUP_WRITE,
+    [NV_IO_ZONE_APPEND] = GROUP_WRITE,
 };
 
 /* The holder may do everything; of the others, strangers (not registered) and registrants: */

@@ -30,6 +30,8 @@ struct lst_target;
 struct lst_port;
 struct lst_subsys;
 struct lst_ns;
+struct zone_config;
+struct zones;
 
 #define LST_ERROR lst_error_quark()
 GQuark lst_error_quark(void);
@@ -212,6 +214,21 @@ const char *lst_ns_key(unsigned index);
  */
 bool lst_ns_attach(struct lst_ns *ns, void *backend, uint64_t size, uint32_t block_size,
                    GError **err);
+/*
+ * lst_ns_set_zones: makes a namespace zoned that has media and is not enabled. Its size stays.
+ * @config: copied; its size is not 0. @store: where the state of the zones is kept, see zones_new();
+ * must live as long as the backend. May be NULL. Errors: VALUE, STATE.
+ */
+bool lst_ns_set_zones(struct lst_ns *ns, const struct zone_config *config, void *store,
+                      GError **err);
+/* NULL: not zoned. Valid until the next lst_ns_set_zones() and no longer than the namespace. */
+const struct zones *lst_ns_zones(const struct lst_ns *ns);
+/*
+ * lst_ns_set_zone_state: a zone, by number, changes as if by a fault of the medium: hosts get a
+ * notice, and the Changed Zone List says which it was.
+ * @state: full, read-only or offline; a zone that is offline stays so. Errors: VALUE.
+ */
+bool lst_ns_set_zone_state(struct lst_ns *ns, uint32_t zone, const char *state, GError **err);
 /*
  * lst_ns_enable: make it visible to hosts or hide it; hosts get a notice. Enabling needs media:
  * else STATE. The first time it takes up what lst_front_ops.ns_kept has for it: VALUE if that is

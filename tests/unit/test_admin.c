@@ -520,7 +520,7 @@ static void test_features_command_set_profile(void)
     g_assert_cmphex(
         rig_in(s->admin, host_cmd_identify(NV_CNS_COMMAND_SETS, 0, 0xffff, 0), s->buf, 4096), ==,
         0);
-    g_assert_cmphex(s->buf[0], ==, 1);
+    g_assert_cmphex(s->buf[0], ==, 5);        /* NVM, ZNS */
     assert_zero(s->buf + 1, 4095);
     g_assert_cmphex(set(s, NV_FEAT_COMMAND_SET_PROFILE, 0), ==, 0);
     g_assert_cmphex(set(s, NV_FEAT_COMMAND_SET_PROFILE, 1), ==, NV_SC_CSI_COMBINATION_REJECTED);
