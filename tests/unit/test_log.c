@@ -171,7 +171,7 @@ static void test_log_supported_effects_features_firmware(void)
     g_assert_cmphex(get_log(s, NV_LOG_SUPPORTED, 0, 1024), ==, 0);
     for (unsigned lid = 0; lid < 256; lid++) {
         bool expected = lid <= 5 || lid == NV_LOG_ANA || lid == NV_LOG_FEATURES ||
-                        lid == NV_LOG_RESERVATION;
+                        lid == NV_LOG_RESERVATION || lid == NV_LOG_CHANGED_ZONES;
 
         g_assert_cmpuint(dwords[lid] & 1, ==, expected);
     }
