@@ -83,6 +83,7 @@ bool backend_resize(Backend *backend, uint64_t size, GError **error)
 void backend_close(Backend *backend)
 {
     drive_free(backend->drive);
+    zone_store_close(&backend->zones);
     backend->ops->close(backend);
 }
 
@@ -98,6 +99,14 @@ void backend_submit(struct lst_io *io)
     g_assert(io->op < LST_IO_OP_COUNT && within(backend, io->offset, io->length));
     for (unsigned i = 0; i < io->range_count; i++) {
         g_assert(within(backend, io->ranges[i].offset, io->ranges[i].length));
+    }
+    if (io->op == LST_IO_FLUSH || io->fua) {
+        int result = zone_store_sync(&backend->zones);
+
+        if (result) {
+            backend_done(io, result);
+            return;
+        }
     }
     backend->ops->operations[io->op](backend, io);
 }

@@ -13,6 +13,7 @@
 
 #include "daemon/config.h"
 #include "daemon/delay.h"
+#include "daemon/zone_store.h"
 #include "engine/io.h"
 
 typedef struct Backend Backend;
@@ -35,6 +36,7 @@ struct Backend {
     uint64_t size;       /* bytes, a multiple of block_size */
     uint32_t block_size; /* bytes */
     Drive *drive;        /* how long it takes; NULL: no longer than it does */
+    ZoneStore zones;     /* of a zoned namespace; durable when the blocks are */
 };
 
 /**

@@ -14,6 +14,7 @@
 #include "daemon/parse.h"
 #include "engine/limits.h"
 #include "media/media.h"
+#include "zone/zone.h"
 
 enum ConfigLimits {
     CONFIG_FILE_MAX = 16 << 20,      /* bytes of a configuration file */
@@ -76,6 +77,7 @@ typedef struct ConfigNamespace {
     char *eui64;       /* 16 hexadecimal digits; NULL: none */
     ConfigDevice device;
     struct media_config media; /* the preset null: as fast as it goes */
+    struct zone_config zoned;  /* size 0: not zoned */
 } ConfigNamespace;
 
 typedef struct ConfigSubsystem {
@@ -159,6 +161,7 @@ typedef struct ConfigGenerator {
     uint32_t namespaces;  /* per subsystem */
     ConfigDevice device;  /* for a file: path is the directory */
     struct media_config media;
+    struct zone_config zoned;
     uint32_t inline_data_size;
     uint32_t max_queue_size;
     uint32_t qid_max;

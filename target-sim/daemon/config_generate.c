@@ -28,6 +28,7 @@ static ConfigNamespace *generate_namespace(const ConfigGenerator *generator, uin
     ns->nsid = nsid;
     ns->device = generator->device;
     ns->media = generator->media;
+    ns->zoned = generator->zoned;
     ns->resv_enable = generator->resv_enable;
     if (generator->device.path) {
         ns->device.path = g_strdup_printf("%s/subsystem%u-namespace%u.img",

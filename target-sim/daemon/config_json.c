@@ -92,6 +92,20 @@ static bool read_media(JsonSource *source, JsonNode *node, const JsonKey *key, v
     return true;
 }
 
+static bool read_zoned(JsonSource *source, JsonNode *node, const JsonKey *key, void *target)
+{
+    g_autofree char *text = json_source_text(node);
+    g_autofree char *why = NULL;
+
+    if (!text) {
+        return json_source_fail(source, node, "a string");
+    }
+    if (!zone_config_parse(text, (struct zone_config *)((char *)target + key->offset), &why)) {
+        return json_source_fail(source, node, why);
+    }
+    return true;
+}
+
 /* Keys that nvmetcli writes for what we do not model: only the value "off". */
 static bool read_off(JsonSource *source, JsonNode *node, const JsonKey *key G_GNUC_UNUSED,
                      void *target G_GNUC_UNUSED)
@@ -247,6 +261,7 @@ static const JsonKey resv_keys[] = {
 
 static const JsonKey namespace_lockstep_keys[] = {
     {"media", .read = read_media, .offset = offsetof(ConfigNamespace, media)},
+    {"zoned", .read = read_zoned, .offset = offsetof(ConfigNamespace, zoned)},
     {.name = NULL},
 };
 

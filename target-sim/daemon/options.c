@@ -174,6 +174,11 @@ static bool read_media(Options *options, const OptionSpec *spec G_GNUC_UNUSED, c
     return media_config_parse(value, &options->generator.media, &options->why);
 }
 
+static bool read_zoned(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
+{
+    return zone_config_parse(value, &options->generator.zoned, &options->why);
+}
+
 static bool read_log(Options *options, const OptionSpec *spec G_GNUC_UNUSED, const char *value)
 {
     unsigned level;
@@ -228,6 +233,9 @@ static const OptionSpec specs[] = {
      "how long the drive under each namespace takes: null (no\n"
      "longer than it does, default), ram, p3700, tlc, optane\n"
      "(docs/media.md lists the keys)", .generator = true},
+    {"zoned", "size=SIZE[,KEY=VALUE...]", read_zoned, NULL,
+     "make the namespaces zoned: size=, capacity=, max_open=,\n"
+     "max_active=, extension= (docs/zoned.md; default none)", .generator = true},
     {"inline-data-size", "BYTES", read_inline, "a multiple of 16 from 0 to 65536",
      "in-capsule data of I/O commands (default 16384)",
      FIELD(generator.inline_data_size), .min = 0, .max = LST_INLINE_MAX,

@@ -99,6 +99,32 @@ struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNam
     return ns;
 }
 
+bool setup_zones(struct lst_ns *ns, const ConfigNamespace *from, GError **error)
+{
+    Backend *backend = lst_ns_backend(ns);
+    bool in_file = from->device.backend == CONFIG_BACKEND_FILE;
+
+    if (!from->zoned.size || lst_ns_zones(ns)) {
+        return true;
+    }
+    if (in_file && !backend->zones.memory) {
+        g_autofree char *text = zone_config_format(&from->zoned);
+        g_autofree char *why = NULL;
+
+        /* A file would only be made for zones that there can be. */
+        if (!zone_config_fits(&from->zoned, backend->size, backend->block_size, &why)) {
+            g_set_error(error, CONFIG_ERROR, CONFIG_ERROR_INPUT,
+                        "zoned: '%s' is not allowed: %s", text, why);
+            return false;
+        }
+        if (!zone_store_open(&backend->zones, from->device.path,
+                             zones_store_bytes(&from->zoned, backend->size), error)) {
+            return false;
+        }
+    }
+    return lst_ns_set_zones(ns, &from->zoned, backend->zones.memory, error);
+}
+
 bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
                           Delay *delay, GError **error)
 {
@@ -111,7 +137,8 @@ bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *b
     backend->drive = drive_new(delay, &from->media, from->uuid);
     from->device.size = backend->size;
     from->device.block_size = backend->block_size;
-    return lst_ns_attach(ns, backend, backend->size, backend->block_size, error);
+    return lst_ns_attach(ns, backend, backend->size, backend->block_size, error) &&
+           setup_zones(ns, from, error);
 }
 
 static bool add_namespace(struct lst_subsys *subsystem, ConfigNamespace *from,

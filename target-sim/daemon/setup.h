@@ -57,6 +57,8 @@ struct lst_ns *setup_add_namespace(struct lst_subsys *subsystem, const ConfigNam
 /* Opens the device and attaches it; its size is filled in. */
 bool setup_open_namespace(struct lst_ns *ns, ConfigNamespace *from, GPtrArray *backends,
                           Delay *delay, GError **error);
+/* Makes an attached namespace zoned that is to be and is not yet. */
+bool setup_zones(struct lst_ns *ns, const ConfigNamespace *from, GError **error);
 struct lst_port *setup_add_port(struct lst_target *target, const ConfigPort *from,
                                 GError **error);
 bool setup_add_referral(struct lst_port *port, const ConfigReferral *from, GError **error);

@@ -137,7 +137,8 @@ static bool set_enable(Node *node, const char *key, const char *value, GError **
         return lst_ns_enable(ns, enable, error);
     }
     if (backend_of(node)) {
-        return resize(node, 0, error) && lst_ns_enable(ns, true, error);
+        return resize(node, 0, error) && setup_zones(ns, node->ns, error) &&
+               lst_ns_enable(ns, true, error);
     }
     if (node->ns->device.backend == CONFIG_BACKEND_FILE && !node->ns->device.path) {
         return tree_refuse(error, key, value, "only after device_path was set");
@@ -170,11 +171,42 @@ static char *get_media(const Node *node)
     return media_config_format(&node->ns->media);
 }
 
+static bool set_zoned(Node *node, const char *key, const char *value, GError **error)
+{
+    g_autofree char *why = NULL;
+
+    if (backend_of(node)) {
+        return tree_refuse(error, key, value,
+                           "only before enable is 1, or after device_path was set again");
+    }
+    return zone_config_parse(value, &node->ns->zoned, &why) ||
+           tree_refuse(error, key, value, why);
+}
+
+static char *get_zoned(const Node *node)
+{
+    return zone_config_format(&node->ns->zoned);
+}
+
+/* "NUMBER STATE": what a fault of the medium would do to a zone. */
+static bool set_zone_state(Node *node, const char *key, const char *value, GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(value, " ", 2);
+    uint64_t zone;
+
+    if (g_strv_length(parts) != 2 || !parse_uint(parts[0], 0, ZONE_COUNT_MAX, &zone)) {
+        return tree_refuse(error, key, value, "a zone's number and full, read-only or offline");
+    }
+    return lst_ns_set_zone_state(ns_of(node), (uint32_t)zone, parts[1], error);
+}
+
 static const NodeAttr namespace_attrs[] = {
     {"device_path", set_device_path, get_device_path, true},
     {"device_size", set_device_size, get_device_size, false},
     {"enable", set_enable, get_enable, true},
     {"lockstep_media", set_media, get_media, true},
+    {"lockstep_zone_state", set_zone_state, NULL, false},
+    {"lockstep_zoned", set_zoned, get_zoned, true},
     {"revalidate_size", set_revalidate_size, NULL, false},
     {NULL, NULL, NULL, false},
 };

@@ -122,9 +122,13 @@ bool lst_ns_set_zone_state(struct lst_ns *ns, uint32_t zone, const char *state, 
 
         return lst_bad_value(err, "zone", text, allowed);
     }
-    if (!lst_parse_choice("zone", state, names, &index, err) ||
+    if (!lst_parse_choice("zone", state, names, &index, err)) {
+        return false;
+    }
+    /* Another target of the same configuration, and perhaps of the same store, has the hosts. */
+    if ((target->ops.serves && !target->ops.serves(target->front, ns->subsys->nqn)) ||
         !zones_force(ns->zones, zone, states[index])) {
-        return !err || !*err;
+        return true;
     }
     for (GList *node = target->ctrls.head; node; node = node->next) {
         struct lst_ctrl *ctrl = node->data;

@@ -130,8 +130,8 @@ class Controller:
 
     def __init__(self, address, subnqn, entries=128, host=0):
         self.admin = Queue(address, subnqn, host=host)
-        # Property Set of CC (14h): EN, IOSQES 6, IOCQES 4.
-        self.admin.command(FABRICS, 0, b"", struct.pack("<B3xIQ", 0, 0x14, 1 | 6 << 16 | 4 << 20))
+        # Property Set of CC (14h): EN, CSS 6 (all command sets), IOSQES 6, IOCQES 4.
+        self.admin.command(FABRICS, 0, b"", struct.pack("<B3xIQ", 0, 0x14, 1 | 6 << 4 | 6 << 16 | 4 << 20))
         self.io = Queue(address, subnqn, qid=1, cntlid=self.admin.cntlid, entries=entries, host=host)
 
     def __enter__(self):

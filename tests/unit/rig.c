@@ -173,6 +173,7 @@ static Rig *new_rig(uint64_t blocks, bool keeping)
                                        .trace = trace };
     Rig *rig = g_new0(Rig, 1);
 
+    rig->cc = RIG_CC_NVM;
     rig->links = g_ptr_array_new();
     g_queue_init(&rig->ios);
     rig->target = lst_target_new(&ops, rig, 1);
@@ -472,8 +473,7 @@ static void connect_link(RigLink *link, uint16_t qid, uint32_t kato_ms,
 
 void rig_enable(RigLink *admin)
 {
-    /* IOSQES 6, IOCQES 4, EN: what Linux writes for 4 KiB pages and the NVM command set. */
-    struct nv_sqe sqe = host_cmd_property_set(NV_REG_CC, false, 0x00460001);
+    struct nv_sqe sqe = host_cmd_property_set(NV_REG_CC, false, admin->rig->cc);
 
     g_assert_cmphex(rig_do(admin, sqe, HOST_DATA_NONE, NULL, 0, NULL), ==, 0);
 }

@@ -27,6 +27,9 @@ enum {
     RIG_MDTS_BYTES = 1 << 20,           /* engine/limits.h LST_MDTS: 2^8 pages of 4 KiB */
     RIG_ADMIN_ENTRIES = 32,
     RIG_IO_ENTRIES = 64,
+    /* CC: IOSQES 6, IOCQES 4, EN: what Linux writes for 4 KiB pages, for NVM or all command sets. */
+    RIG_CC_NVM = 0x00460001,
+    RIG_CC_CSI = 0x00460061,
 };
 #define RIG_MS ((uint64_t)1000000)      /* ns */
 #define RIG_S (1000 * RIG_MS)
@@ -54,6 +57,7 @@ typedef struct Rig {
     bool defer;                         /* keep requests in ios instead of executing them */
     bool stubborn;                      /* these cannot be cancelled */
     GQueue ios;                         /* struct lst_io, oldest first */
+    uint32_t cc;                        /* what rig_enable() writes; RIG_CC_NVM at first */
     unsigned ios_by_op[LST_IO_OP_COUNT];
     unsigned events[LST_EVENT_COUNT];   /* trace events seen */
     struct lst_event last_terminate;

@@ -23,10 +23,8 @@ static RigIo setup(const char *config)
     g_assert_true(lst_ns_enable(s.rig->ns, false, NULL));
     g_assert_true(lst_ns_set_zones(s.rig->ns, &zones, NULL, NULL));
     g_assert_true(lst_ns_enable(s.rig->ns, true, NULL));
+    s.rig->cc = RIG_CC_CSI;
     s.admin = rig_admin(s.rig);
-    /* CC.CSS 110b: all command sets. */
-    g_assert_cmphex(rig_run(s.admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000)), ==, 0);
-    g_assert_cmphex(rig_run(s.admin, host_cmd_property_set(NV_REG_CC, false, 0x00460061)), ==, 0);
     s.io = rig_io(s.rig, s.admin, 1, NULL);
     s.out = g_malloc0(RIG_MDTS_BYTES + RIG_BLOCK);
     s.in = g_malloc0(RIG_MDTS_BYTES + RIG_BLOCK);
@@ -479,6 +477,7 @@ static void test_zoned_for_a_host_of_the_nvm_command_set(void)
     RigIo s = setup(NULL);
 
     g_assert_cmphex(rig_run(s.admin, host_cmd_property_set(NV_REG_CC, false, 0x00460000)), ==, 0);
+    s.rig->cc = RIG_CC_NVM;
     rig_enable(s.admin);
     s.io = rig_io(s.rig, s.admin, 1, NULL);
     g_assert_cmphex(rig_rw(&s, NV_IO_READ, 0, RIG_BLOCK, HOST_DATA_IN), ==, NV_SC_CSI_INVALID);
