@@ -93,11 +93,12 @@ class Tree(ControlCase):
                     below = f"{path}/{name}".strip("/")
                     if name.endswith("/"):
                         visit(below.rstrip("/"))
-                    elif f"/{name}" not in ("/revalidate_size", f"/{NQN}"):
+                    elif f"/{name}" not in ("/revalidate_size", "/lockstep_zone_state", f"/{NQN}"):
                         control.get(below)
                         seen.append(name)
             visit("")
-            self.assertIn("revalidate_size: can only be set", control.refused("get", f"{NS}/revalidate_size"))
+            for key in ("revalidate_size", "lockstep_zone_state"):
+                self.assertIn(f"{key}: can only be set", control.refused("get", f"{NS}/{key}"))
         # All of nvmet's (Linux 6.12) that a TCP target has; buffered_io, p2pmem and keys are not there.
         for name in ("attr_allow_any_host attr_serial attr_version attr_cntlid_min attr_cntlid_max attr_model "
                      "attr_qid_max attr_ieee_oui attr_firmware attr_pi_enable device_path device_nguid device_uuid "
