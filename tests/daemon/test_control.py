@@ -93,7 +93,7 @@ class Tree(ControlCase):
                     below = f"{path}/{name}".strip("/")
                     if name.endswith("/"):
                         visit(below.rstrip("/"))
-                    elif f"/{name}" not in ("/revalidate_size", f"/{NQN}"):
+                    elif name not in ("revalidate_size", "lockstep_zone_state", NQN):
                         control.get(below)
                         seen.append(name)
             visit("")
