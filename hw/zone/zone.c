@@ -295,15 +295,13 @@ static uint8_t transition(enum nv_zone_action action, uint8_t from)
 {
     enum { E = NV_ZONE_EMPTY, IO = NV_ZONE_IMPLICITLY_OPEN, EO = NV_ZONE_EXPLICITLY_OPEN,
            C = NV_ZONE_CLOSED, RO = NV_ZONE_READ_ONLY, F = NV_ZONE_FULL, O = NV_ZONE_OFFLINE };
-    static const uint8_t close[16] = { [IO] = C, [EO] = C, [C] = C };
-    static const uint8_t finish[16] = { [E] = F, [IO] = F, [EO] = F, [C] = F, [F] = F };
-    static const uint8_t open[16] = { [E] = EO, [IO] = EO, [EO] = EO, [C] = EO };
-    static const uint8_t reset[16] = { [E] = E, [IO] = E, [EO] = E, [C] = E, [F] = E };
-    static const uint8_t offline[16] = { [RO] = O, [O] = O };
-    static const uint8_t extend[16] = { [E] = C };
-    static const uint8_t *const table[] = {
-        [NV_ZSA_CLOSE] = close, [NV_ZSA_FINISH] = finish, [NV_ZSA_OPEN] = open,
-        [NV_ZSA_RESET] = reset, [NV_ZSA_OFFLINE] = offline, [NV_ZSA_EXTENSION] = extend,
+    static const uint8_t table[][16] = {
+        [NV_ZSA_CLOSE] = { [IO] = C, [EO] = C, [C] = C },
+        [NV_ZSA_FINISH] = { [E] = F, [IO] = F, [EO] = F, [C] = F, [F] = F },
+        [NV_ZSA_OPEN] = { [E] = EO, [IO] = EO, [EO] = EO, [C] = EO },
+        [NV_ZSA_RESET] = { [E] = E, [IO] = E, [EO] = E, [C] = E, [F] = E },
+        [NV_ZSA_OFFLINE] = { [RO] = O, [O] = O },
+        [NV_ZSA_EXTENSION] = { [E] = C },
     };
 
     return table[action][from];

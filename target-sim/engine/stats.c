@@ -18,8 +18,8 @@ static size_t memory_idle(const struct lst_conn *conn)
 }
 
 /*
- * A full queue of commands, each with as much as it may have: data in its capsule (which never
- * wait for room), R2Ts; and the buffers that the connection shares.
+ * A full queue of commands, each with as much as it may have: data in its capsule or of a fused
+ * pair (which never wait for room), R2Ts; and the buffers that the connection shares.
  */
 static size_t memory_most(const struct lst_conn *conn)
 {
@@ -28,6 +28,9 @@ static size_t memory_most(const struct lst_conn *conn)
 
     if (conn->ctx.inline_max) {
         per_command += lst_pool_size(conn->ctx.inline_max);
+    }
+    if (conn->queue.qid) {
+        per_command += LST_FUSED_BYTES;
     }
     return memory_idle(conn) + commands * per_command + LST_CONN_BUFFERS;
 }

@@ -84,9 +84,9 @@ class Daemon:
     def connect(self, index=0):
         return socket.create_connection(self.address(index), timeout=SECONDS)
 
-    def controller(self, host=0):
+    def controller(self, host=0, csi=False):
         """A host's controller of the first subsystem."""
-        return initiator.Controller(self.address(), self.ready["subsystems"][0]["nqn"], host=host)
+        return initiator.Controller(self.address(), self.ready["subsystems"][0]["nqn"], host=host, csi=csi)
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

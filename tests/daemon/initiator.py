@@ -126,12 +126,16 @@ def rw_dwords(lba, blocks):
 
 
 class Controller:
-    """An Admin queue with the controller enabled, and one I/O queue; host: which of many we are."""
+    """An Admin queue with the controller enabled, and one I/O queue.
 
-    def __init__(self, address, subnqn, entries=128, host=0):
+    host: which of many we are; csi: for all command sets, else for NVM alone.
+    """
+
+    def __init__(self, address, subnqn, entries=128, host=0, csi=False):
         self.admin = Queue(address, subnqn, host=host)
-        # Property Set of CC (14h): EN, CSS 6 (all command sets), IOSQES 6, IOCQES 4.
-        self.admin.command(FABRICS, 0, b"", struct.pack("<B3xIQ", 0, 0x14, 1 | 6 << 4 | 6 << 16 | 4 << 20))
+        # Property Set of CC (14h): EN, CSS, IOSQES 6, IOCQES 4.
+        cc = 1 | (6 << 4 if csi else 0) | 6 << 16 | 4 << 20
+        self.admin.command(FABRICS, 0, b"", struct.pack("<B3xIQ", 0, 0x14, cc))
         self.io = Queue(address, subnqn, qid=1, cntlid=self.admin.cntlid, entries=entries, host=host)
 
     def __enter__(self):

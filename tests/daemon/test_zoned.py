@@ -43,7 +43,7 @@ class Zoned(Case):
             yield daemon, Control(path)
 
     def test_zones_by_flag(self):
-        with self.serving("--size", "8M", "--zoned", ZONED) as daemon, daemon.controller() as host:
+        with self.serving("--size", "8M", "--zoned", ZONED) as daemon, daemon.controller(csi=True) as host:
             host.io.write(1, 0, b"a" * 4096)
             lba = host.io.command(APPEND, 1, b"b" * 4096, struct.pack("<QI", 0, 7))[0]
             self.assertEqual(lba, 8)
@@ -58,13 +58,13 @@ class Zoned(Case):
     def test_zones_outlive_the_process_with_a_file(self):
         arguments = "--size", "8M", "--backend", f"file:{self.folder}", "--zoned", ZONED
         daemon = Daemon(self.folder, *arguments)
-        with daemon.controller() as host:
+        with daemon.controller(csi=True) as host:
             host.io.write(1, 0, b"a" * 4096)
             host.io.write(1, 3 * ZONE, b"b" * 512)
             send(host, 5, 2)
             send(host, 6, 3)
         daemon.end(signal.SIGKILL)
-        with self.serving(*arguments) as daemon, daemon.controller() as host:
+        with self.serving(*arguments) as daemon, daemon.controller(csi=True) as host:
             # None is open any more; one that was only opened is empty again.
             self.assertEqual([state for state, _ in zones(host)],
                              [CLOSED, EMPTY, EMPTY, CLOSED, EMPTY, FULL, EMPTY, EMPTY])
@@ -94,7 +94,7 @@ class Zoned(Case):
                 {"nsid": 1, "device": {"path": "ram:8M"}, "lockstep": {"zoned": ZONED}}]
 
         path = self.write_config(changed(zoned))
-        with self.controlled("--config", path) as (daemon, control), daemon.controller() as host:
+        with self.controlled("--config", path) as (daemon, control), daemon.controller(csi=True) as host:
             self.assertEqual(len(zones(host)), 8)
             dump = control.dump()["subsystems"][0]["namespaces"][0]
             self.assertEqual(dump["lockstep"]["zoned"], NORMAL)
@@ -109,14 +109,14 @@ class Zoned(Case):
             control.set(f"{new}/lockstep_zoned", ZONED)
             control.set(f"{new}/enable", "1")
             self.assertEqual(control.get(f"{new}/lockstep_zoned"), NORMAL)
-            with daemon.controller() as host:
+            with daemon.controller(csi=True) as host:
                 self.assertEqual(zones(host, 7), 8 * [(EMPTY, 0)])
             self.assertIn("only before enable is 1", control.refused("set", f"{new}/lockstep_zoned", "none"))
             self.assertIn("keeps 8388608 bytes", control.refused("set", f"{new}/device_size", "16M"))
 
     def test_zones_that_break(self):
         with self.controlled("--size", "8M", "--zoned", ZONED) as (daemon, control), \
-                daemon.controller() as host:
+                daemon.controller(csi=True) as host:
             control.set(f"{GENERATED}/lockstep_zone_state", "1 read-only")
             control.set(f"{GENERATED}/lockstep_zone_state", "2 offline")
             control.set(f"{GENERATED}/lockstep_zone_state", "3 full")
